@@ -55,7 +55,7 @@ void *arena_bytes(struct arena *a, size_t n);                  /* unaligned, for
 struct str arena_str(struct arena *a, struct str s);
 char *arena_strz(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
-struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap);
+struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 struct str arena_cat(struct arena *a, const struct str *parts, size_t count);
 
 /* Calls fn(arg) when the arena is reset or freed. False when there was no memory for the note. */

@@ -49,7 +49,7 @@ static inline bool str_eq(struct str a, struct str b)
 static inline struct str str_skip(struct str s, size_t n)
 {
     n = n < s.n ? n : s.n;
-    return (struct str){s.p + n, s.n - n};
+    return (struct str){n == 0 ? s.p : s.p + n, s.n - n}; /* s.p may be NULL */
 }
 
 /* The first n bytes of s, all of s if it is shorter. */
