@@ -97,7 +97,7 @@ static struct arena_chunk *arena_chunk_new(struct arena *a, size_t size)
 /* n bytes from the heap, for when the current chunk has no room. Any alignment, as chunks have. */
 static void *arena_slow(struct arena *a, size_t n)
 {
-    size_t left = a->cap == 0 ? SIZE_MAX : a->cap - a->used;
+    size_t left = a->cap == 0 ? PTRDIFF_MAX : a->cap - a->used;
     size_t need;
 
     if (__builtin_add_overflow(n, sizeof(struct arena_chunk), &need) || need > left)

@@ -27,7 +27,7 @@ void buf_fini(struct buf *b)
 /* One byte more than `room` is allocated, for the NUL that vsnprintf insists on. */
 static bool buf_grow(struct buf *b, size_t need)
 {
-    size_t most = b->limit != 0 && b->limit < SIZE_MAX ? b->limit : SIZE_MAX - 1;
+    size_t most = b->limit != 0 && b->limit < PTRDIFF_MAX ? b->limit : PTRDIFF_MAX - 1;
     size_t room = b->room != 0 ? b->room : BUF_FIRST;
 
     if (need > most)

@@ -37,7 +37,8 @@ struct timer_wheel {
 
 void timer_wheel_init(struct timer_wheel *w, uint64_t now_ms);
 void timer_init(struct timer *t, timer_f *fire);
-void timer_arm(struct timer_wheel *w, struct timer *t, uint64_t at_ms); /* re-arms if armed */
+/* Re-arms if armed; a time that has passed means the next tick, TIMER_NEVER only disarms. */
+void timer_arm(struct timer_wheel *w, struct timer *t, uint64_t at_ms);
 void timer_disarm(struct timer_wheel *w, struct timer *t);              /* fine if not armed */
 static inline bool timer_armed(const struct timer *t)
 {
