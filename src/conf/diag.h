@@ -50,6 +50,9 @@ void diag_warn(struct diag *d, struct pos pos, struct str path, const char *fmt,
 /* The whole report, ordered by file and line as found, each entry at most 3 lines. */
 void diag_print(const struct diag *d, struct buf *to);
 
+/* What a message quotes of a value: all of it, or its beginning and "..." if it is long. */
+struct str diag_excerpt(struct diag *d, struct str s);
+
 /* The candidate nearest to `word` (edit distance with transpositions), NULL if none is near. */
 const char *diag_suggest(struct str word, const char *const *candidates, size_t count);
 

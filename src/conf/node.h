@@ -18,6 +18,8 @@ struct node {
     enum node_kind kind;
     struct pos pos;
     bool quoted;                 /* a scalar in quotes or a block scalar */
+    bool exact;                  /* text stands in the file byte by byte, so columns add up */
+    bool bad;                    /* a fault in it was reported already: not to be looked at */
     struct str text;             /* NODE_SCALAR, NUL-terminated behind its end */
     struct node **items;         /* NODE_LIST */
     struct node_entry *entries;  /* NODE_MAP, in file order */

@@ -21,7 +21,7 @@ struct value_address {
     enum { VALUE_ADDRESS_IP, VALUE_ADDRESS_UNIX } kind;
     struct str host;        /* empty or "*": any; without brackets */
     bool v6;                /* was in brackets */
-    uint16_t port, port_end;
+    uint16_t port, port_end; /* 0 when no port was given */
     struct str path;        /* unix */
 };
 bool value_address(struct str s, struct value_address *out, const char **why);
