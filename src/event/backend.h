@@ -15,6 +15,7 @@ struct ev_backend {
     enum status (*probe)(const struct ev_conf *conf, char *why, size_t size);
     /* As probe, and *loop->priv is ready. */
     enum status (*init)(struct loop *loop, const struct ev_conf *conf, char *why, size_t size);
+    const char *(*name_of)(const struct loop *loop); /* NULL: name */
     void (*fini)(struct loop *loop);
     void (*submit)(struct loop *loop, struct op *op); /* op is filled in and has a slot */
     void (*cancel)(struct loop *loop, struct op *op); /* op is busy */
@@ -23,12 +24,6 @@ struct ev_backend {
     void (*wait)(struct loop *loop, uint64_t deadline_ms);
     char *(*file_buf_get)(struct loop *loop);
     void (*file_buf_put)(struct loop *loop, char *buf);
-    /*
-     * send_file: n bytes at sf->off that are not in the page cache. Starts sf->sub (op_init with
-     * `done`) so that it completes with the count of bytes moved into sf->pipe[1] (when sf->pipe[0]
-     * != -1) or into sf->buf without stopping the loop. False: not possible now.
-     */
-    bool (*file_fill)(struct loop *loop, struct send_file *sf, uint32_t n, op_done_f *done);
 };
 
 extern const struct ev_backend uring_backend, epoll_backend;
@@ -47,13 +42,28 @@ void loop_complete(struct loop *loop, struct op *op, int32_t res, unsigned flags
 void loop_clock(struct loop *loop);
 
 /*
- * sendfile.c holds op_send_file() and its state machine for both back ends: it runs at the end of
- * a turn, splices what is resident, waits for writability with sf->sub, and asks file_fill() only
- * for what is not in the page cache. A back end's submit() never sees OP_SEND_FILE.
+ * sendfile.c holds op_send_file() and its state machine for both back ends, on top of op_poll and
+ * op_read_file. A back end's submit() never sees OP_SEND_FILE.
  */
+void send_file_cancel(struct loop *loop, struct op *op);
+void send_file_wake(struct loop *loop); /* a file buffer came back */
 
-/* pipe pool (pipes.c): 256 KiB pipes, bounded; -1s when none may be had. */
-bool loop_pipe_get(struct loop *loop, int pipe[2]);
-void loop_pipe_put(struct loop *loop, int pipe[2], bool empty);
+/* Fills the op in and gives it a slot; the first half of every submit (op.c). */
+void op_start(struct loop *loop, struct op *op, enum op_kind kind, int fd, unsigned flags);
+
+/*
+ * Pipes for splicing (pipes.c), PIPE_BYTES each, kept for reuse and bounded so that all workers of
+ * a user together stay below fs.pipe-user-pages-soft. False: none may be had now.
+ */
+#define PIPE_BYTES (256u << 10)
+struct pipe_pool {
+    int (*free)[2];
+    uint32_t free_count, open, max;
+    uint32_t pause; /* gets to refuse before the kernel is asked again */
+};
+void pipe_pool_init(struct pipe_pool *p, uint32_t workers);
+void pipe_pool_fini(struct pipe_pool *p);
+bool pipe_pool_get(struct pipe_pool *p, int pipe[2]);
+void pipe_pool_put(struct pipe_pool *p, int pipe[2], bool empty); /* sets both to -1 */
 
 #endif

@@ -29,6 +29,7 @@ struct ev_conf {
     size_t file_buffers;       /* bytes of registered buffers for file reads, 0: none */
     bool registered_files;
     uint32_t max_fds;          /* highest descriptor number + 1 that will be seen */
+    uint32_t workers;          /* workers of this user, for shares of per-user limits */
 };
 void ev_conf_init(struct ev_conf *c); /* the defaults of sluice.yaml(5) */
 
@@ -39,6 +40,8 @@ struct ev_stats {
 };
 
 struct ev_backend;
+struct ev_fault;
+struct pipe_pool;
 
 struct op_slot {
     struct op *op;
@@ -56,9 +59,12 @@ struct loop {
     struct list turns;          /* struct turn to run at the end of this turn */
     bool stopping;
     struct ev_stats stats;
-    struct op_slot *slots;      /* ops in flight; used by back ends only */
-    uint32_t slot_count, slot_free;
+    /* for back ends and sendfile.c only: */
+    struct op_slot *slots;      /* ops in flight */
+    uint32_t slot_count, slot_used, slot_free;
     uint32_t in_flight;
+    struct pipe_pool *pipes;
+    struct list file_waiters;   /* send_files that wait for a file buffer, by turn.link */
     void *user;                 /* the worker's */
     struct ev_fault *fault;     /* test builds: event/fault.h */
     char chosen[160];           /* what was chosen and why, for people */

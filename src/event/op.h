@@ -138,27 +138,32 @@ void op_send(struct loop *loop, struct op *op, int fd, const void *p, size_t n, 
 void op_sendv(struct loop *loop, struct op *op, int fd, struct msghdr *msg, unsigned flags);
 
 /*
- * Moves bytes of a file to a socket; how (splice, sendfile, read and send) is the back end's
- * business.  res > 0: that many bytes went out, sf->off and sf->left have moved; submit again for
- * the rest (one call moves at most a budget, so that others get their turn). res == 0: the file
- * ended before sf->left bytes. At the end, or when given up, send_file_fini() gives resources back.
+ * Moves bytes of a file to a socket.  What is in the page cache is spliced from the loop's thread
+ * through a pooled pipe (sendfile(2) when no pipe is to be had); what is not is first read into a
+ * file buffer by the back end, so that a slow disk never stops the loop.
+ *
+ * res > 0: that many bytes went out, sf->off and sf->left have moved; submit again for the rest
+ * (one call moves at most SEND_FILE_BUDGET, so that others get their turn). res == 0: the file
+ * ended before sf->left bytes. When done or given up, send_file_fini() gives the resources back.
  */
+#define SEND_FILE_BUDGET (1u << 20)
 struct send_file {
     int file;               /* regular file, stays open while in use */
     uint64_t off, left;
-    bool more;              /* something follows the last byte at once (MSG_MORE) */
-    bool use_splice;        /* false: read into buffers and send */
-    /* the back end's: */
+    bool use_splice;        /* false: sendfile(2), no pipe */
+    /* sendfile.c's and the back end's: */
     bool blocked;           /* the socket was full: wait for it first */
+    bool uncached;          /* reading does not bring the file into the page cache */
     int pipe[2];            /* -1 while it has none */
     uint32_t piped;         /* bytes waiting in the pipe */
-    char *buf;              /* file buffer with bytes waiting to be sent, NULL: none */
+    char *buf;              /* file buffer being read into or sent from, NULL: none */
     uint32_t buf_at, buf_n;
-    int reg_slot;           /* registered file slot, -1: none */
+    uint64_t resident_to;   /* offset up to which the page cache was seen to hold the file */
     uint32_t sent;          /* in this round */
     struct op *op;          /* the op_send_file in flight */
     struct op sub;          /* the step in flight */
     struct turn turn;
+    struct loop *loop;
 };
 void send_file_init(struct send_file *sf, int file, uint64_t off, uint64_t n, bool use_splice);
 void send_file_fini(struct loop *loop, struct send_file *sf); /* not while its op is busy */
