@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What every file looks like: the licence first, no tabs in C, no blanks at line ends, 100 columns,
-# nothing left to do.
+# What every file looks like: the licence first, no tabs in C, no blanks at line ends, 100 columns
+# (120 in tests, whose tables are read by rows), nothing left to do.
 
 . tests/lint/lib.sh
 
@@ -15,7 +15,7 @@
     }
     /\t/ { print FILENAME ":" FNR ": tab" }
     # Bytes: a line of UTF-8 text may hold a few more than it has columns.
-    length($0) > 100 && $0 !~ /[\200-\377]/ { print FILENAME ":" FNR ": " length($0) " columns" }
+    length($0) > (FILENAME ~ /^tests\// ? 120 : 100) && $0 !~ /[\200-\377]/ { print FILENAME ":" FNR ": " length($0) " columns" }
     /(^|[^A-Za-z_])(TODO|FIXME|XXX)([^A-Za-z_]|$)/ { print FILENAME ":" FNR ": unfinished business" }
     ' $c
 
