@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Escapes.  Runs of harmless bytes are copied at once; each function looks at its input one time
+ * and writes through the bounded writer, so there is no computed length to disagree with.
+ */
+#include "proto/escape.h"
+
+static const char hex_upper[] = "0123456789ABCDEF";
+static const char hex_lower[] = "0123456789abcdef";
+
+static struct str html_entity(char c)
+{
+    switch (c) {
+    case '&': return STR("&amp;");
+    case '<': return STR("&lt;");
+    case '>': return STR("&gt;");
+    case '"': return STR("&quot;");
+    case '\'': return STR("&#39;");
+    default: return STR_NONE;
+    }
+}
+
+void escape_html(struct wbuf *w, struct str s)
+{
+    const char *from = s.p, *end = s.p + s.n;
+
+    for (const char *p = s.p; p < end; p++) {
+        struct str entity = html_entity(*p);
+        if (entity.n != 0) {
+            wbuf_str(w, str_between(from, p));
+            wbuf_str(w, entity);
+            from = p + 1;
+        }
+    }
+    wbuf_str(w, str_between(from, end));
+}
+
+/*
+ * Length of the UTF-8 sequence at p, 0 if there is none: overlong forms, surrogates and what lies
+ * beyond U+10FFFF are not UTF-8 (Unicode table 3-7).
+ */
+static size_t utf8_length(const char *p, const char *end)
+{
+    unsigned char lead = (unsigned char)*p;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+
+    if (n < 2) {
+        return n;
+    }
+    if (lead > 0xf4 || (size_t)(end - p) < n) {
+        return 0;
+    }
+    switch (lead) {
+    case 0xe0: low = 0xa0; break;
+    case 0xed: high = 0x9f; break;
+    case 0xf0: low = 0x90; break;
+    case 0xf4: high = 0x8f; break;
+    default: break;
+    }
+    for (size_t i = 1; i < n; i++) {
+        unsigned char c = (unsigned char)p[i];
+        if (c < low || c > high) {
+            return 0;
+        }
+        low = 0x80;
+        high = 0xbf;
+    }
+    return n;
+}
+
+/* The letter behind the back-slash of a short escape, 0 if there is none. */
+static char json_short(unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return (char)c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static void json_escape(struct wbuf *w, unsigned char c)
+{
+    char letter = json_short(c);
+
+    if (letter != 0) {
+        wbuf_str(w, (struct str){(char[]){'\\', letter}, 2});
+    } else {
+        wbuf_str(w, (struct str){(char[]){'\\', 'u', '0', '0', hex_lower[c >> 4],
+                                          hex_lower[c & 15]}, 6});
+    }
+}
+
+void escape_json(struct wbuf *w, struct str s)
+{
+    const char *from = s.p, *end = s.p + s.n;
+
+    for (const char *p = s.p; p < end;) {
+        unsigned char c = (unsigned char)*p;
+        size_t n = utf8_length(p, end);
+        if (n > 1 || (n == 1 && c >= 0x20 && c != 0x7f && c != '"' && c != '\\' && c != '<' &&
+                      c != '>')) {
+            p += n;
+            continue;
+        }
+        wbuf_str(w, str_between(from, p));
+        json_escape(w, c);
+        from = ++p;
+    }
+    wbuf_str(w, str_between(from, end));
+}
+
+void escape_log(struct wbuf *w, struct str s)
+{
+    const char *from = s.p, *end = s.p + s.n;
+
+    for (const char *p = s.p; p < end; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+            continue;
+        }
+        wbuf_str(w, str_between(from, p));
+        wbuf_str(w, (struct str){(char[]){'\\', 'x', hex_upper[c >> 4], hex_upper[c & 15]}, 4});
+        from = p + 1;
+    }
+    wbuf_str(w, str_between(from, end));
+}
