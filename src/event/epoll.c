@@ -369,6 +369,7 @@ static void register_waiting(struct epoll_be *be)
             e->flags |= EP_REGISTERED;
         } else if (err == EPERM) { /* a regular file and the like: always ready, as poll(2) says */
             e->events |= EPOLLIN | EPOLLOUT;
+            e->flags |= EP_CAN_READ | EP_CAN_WRITE;
             ep_ready(be, fd, e);
         } else {
             ep_fail(be, e, -err);
@@ -451,7 +452,7 @@ static void epoll_turn(struct loop *loop, uint64_t deadline_ms)
 static enum status epoll_probe(const struct ev_conf *conf, char *why, size_t size)
 {
     (void)conf;
-    (void)snprintf(why, size, "epoll is part of every Linux kernel");
+    (void)snprintf(why, size, "works on every kernel");
     return STATUS_OK;
 }
 
@@ -504,7 +505,7 @@ static enum status epoll_init(struct loop *loop, const struct ev_conf *conf, cha
         err = errno;
         goto fail_errno;
     }
-    (void)snprintf(why, size, "epoll is part of every Linux kernel");
+    (void)snprintf(why, size, "works on every kernel");
     return STATUS_OK;
 
 fail_errno:
@@ -528,5 +529,4 @@ const struct ev_backend epoll_backend = {
     .wait = epoll_turn,
     .file_buf_get = ep_file_buf_get,
     .file_buf_put = ep_file_buf_put,
-    .file_fill = ep_file_fill,
 };

@@ -59,12 +59,12 @@ struct ep_files {
     pthread_cond_t more;
     struct list queue;     /* jobs nobody has begun */
     struct list finished;  /* jobs whose op has to be completed */
-    bool stop;             /* these four under lock */
+    bool stop;             /* these three under lock */
     unsigned thread_count;
     pthread_t threads[2];
     int wake_fd;           /* eventfd: `finished` is no longer empty */
-    char **spare;          /* file buffers nobody uses */
-    size_t spare_count, buf_count, buf_limit;
+    char *spare;           /* file buffers nobody uses, each begins with a pointer to the next */
+    size_t buf_count, buf_limit;
 };
 
 struct epoll_be {
@@ -105,7 +105,6 @@ void ep_file_fini(struct epoll_be *be);
 void ep_file_run(struct epoll_be *be, struct op *op);    /* tries it, else hands it to a helper */
 void ep_file_cancel(struct epoll_be *be, struct op *op); /* its state is EP_OP_JOB */
 void ep_file_reap(struct epoll_be *be);                  /* the eventfd was readable */
-bool ep_file_fill(struct loop *loop, struct send_file *sf, uint32_t n, op_done_f *done);
 char *ep_file_buf_get(struct loop *loop);
 void ep_file_buf_put(struct loop *loop, char *buf);
 /* write(2) without stopping the loop to what is no regular file. */

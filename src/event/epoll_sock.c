@@ -43,11 +43,11 @@ static void end_write(struct epoll_be *be, struct ep_fd *e, int32_t res)
 
 void ep_fail(struct epoll_be *be, struct ep_fd *e, int32_t res)
 {
-    uint32_t generation = e->generation;
+    const struct op *wr = e->wr;
 
     if (e->rd != NULL)
         end_read(be, e, res);
-    if (e->wr != NULL && e->generation == generation)
+    if (wr != NULL && e->wr == wr) /* neither in both directions nor replaced in done() */
         end_write(be, e, res);
 }
 

@@ -99,8 +99,8 @@ struct op *loop_slot_find(struct loop *loop, uint64_t user_data)
 
 void loop_complete(struct loop *loop, struct op *op, int32_t res, unsigned flags)
 {
-    if (UNLIKELY(loop->fault != NULL))
-        res = ev_fault_complete(loop->fault, op, res);
+    if (UNLIKELY(loop->fault != NULL) && !ev_fault_complete(loop, op, &res, flags))
+        return;
     loop->stats.completed++;
     if (!(flags & OP_MORE))
         slot_release(loop, op);
