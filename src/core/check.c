@@ -12,7 +12,8 @@
 _Noreturn void check_failed(const char *cond, const char *file, int line)
 {
     char text[512];
-    int n = snprintf(text, sizeof text - 1, "sluice: broken invariant: %s at %s:%d", cond, file, line);
+    int n = snprintf(text, sizeof text - 1, "sluice: broken invariant: %s at %s:%d", cond, file,
+                     line);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof text - 1 ? (size_t)n : sizeof text - 2;
 
     text[len++] = '\n';

@@ -21,7 +21,8 @@
 #define LOG_SINKS 8
 
 enum log_level {
-    LEVEL_EMERG, LEVEL_ALERT, LEVEL_CRIT, LEVEL_ERROR, LEVEL_WARN, LEVEL_NOTICE, LEVEL_INFO, LEVEL_DEBUG
+    LEVEL_EMERG, LEVEL_ALERT, LEVEL_CRIT, LEVEL_ERROR,
+    LEVEL_WARN, LEVEL_NOTICE, LEVEL_INFO, LEVEL_DEBUG
 };
 
 /* "emerg" … "debug"; NULL-terminated, in order. */
@@ -54,7 +55,8 @@ extern struct log_ctx log_process;
 /* Adds a sink and recomputes the level. False when there are LOG_SINKS already. */
 bool log_add_sink(struct log *l, int fd, enum log_level level, const char *path);
 
-void log_msg(const struct log_ctx *ctx, enum log_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void log_msg(const struct log_ctx *ctx, enum log_level level, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
 /* Appends " (13: Permission denied)" for err, which is a positive errno value. */
 void log_msg_errno(const struct log_ctx *ctx, enum log_level level, int err, const char *fmt, ...)
     PRINTF_LIKE(4, 5);

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void rand_bytes(void *to, size_t n); /* never fails: falls back to clock and pid only if the kernel refuses */
+/* Never fails: falls back to clock and pid only if the kernel refuses. */
+void rand_bytes(void *to, size_t n);
 uint64_t rand_u64(void);
 
 #endif

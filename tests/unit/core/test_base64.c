@@ -52,6 +52,7 @@ static void test_refused(void **state)
         STR_INIT("Zm9v\n"),    STR_INIT("Zm9\n"),    STR_INIT("Zm9\0"),    STR_INIT("-__-"),
         STR_INIT("Zm9\xc3"),   STR_INIT("Zh=="), /* unused bits that are not zero */
         STR_INIT("Zm9="),      STR_INIT("Zm9v===="),
+        {"Zm9v", 1},           {"Zm9v", 2},          {"Zm9v", 3}, /* the view ends there */
     };
 
     (void)state;

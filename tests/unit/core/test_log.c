@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -299,6 +301,34 @@ static void test_lost(void **state)
     close(full);
 }
 
+static void drain_on_alarm(int signo)
+{
+    char sink[65536];
+    ssize_t n = read(fds[0], sink, sizeof sink);
+
+    (void)signo;
+    (void)n;
+}
+
+/* A write that a signal interrupts is tried again. */
+static void test_interrupted(void **state)
+{
+    struct sigaction act = {.sa_handler = drain_on_alarm}, old; /* without SA_RESTART */
+
+    (void)state;
+    while (plog.lost == 0)
+        log_info(&pctx, "%0*d", 1000, 0);
+    plog.lost = 0;
+    assert_int_equal(fcntl(fds[1], F_SETFL, 0), 0); /* from here on a full pipe blocks */
+    assert_int_equal(sigaction(SIGALRM, &act, &old), 0);
+    assert_int_equal(
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = 50000}}, NULL), 0);
+    log_info(&pctx, "%0*d", 1000, 0);
+    sigaction(SIGALRM, &old, NULL);
+    assert_int_equal(plog.lost, 0);
+    assert_true(drain() > 1000);
+}
+
 static void test_rate(void **state)
 {
     static struct log_rate site;
@@ -343,7 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_format),     TEST(test_errno_text), TEST(test_describe), TEST(test_escaping),
         TEST(test_truncation), TEST(test_levels),     TEST(test_sinks),    TEST(test_lost),
-        TEST(test_rate),       TEST(test_process_log),
+        TEST(test_rate),       TEST(test_process_log), TEST(test_interrupted),
     };
     return cmocka_run_group_tests_name("core/log", tests, NULL, NULL);
 }
