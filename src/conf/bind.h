@@ -26,4 +26,7 @@ void conf_dump(const struct block *main_block, const struct section *const *sect
 /* The directive tables of the manual page, in mdoc, from the rows. */
 void conf_reference(const struct section *const *sections, struct buf *to);
 
+/* `path` itself if it is absolute, else below `dir`; NUL-terminated. p is NULL without memory. */
+struct str conf_path(struct arena *a, struct str dir, struct str path);
+
 #endif

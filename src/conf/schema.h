@@ -55,7 +55,11 @@ struct keyed {
 
 #define CONF_UNLIMITED INT64_MAX   /* the word `unlimited`, where ROW_UNLIMITED allows it */
 
-/* What a row's value is and what type its field has. */
+/*
+ * What a row's value is and what type its field has.  With ROW_REPEATABLE the field is a struct
+ * instances whatever the type: each instance was checked to be such a value, and paths in it are
+ * absolute.
+ */
 enum ctype {
     CTYPE_SWITCH,    /* bool */
     CTYPE_INT,       /* int64_t */
@@ -67,7 +71,9 @@ enum ctype {
     CTYPE_CONF_PATH, /* struct str: relative ones against the directory of the main file */
     CTYPE_ARGS,      /* struct instances: the owner makes sense of the arguments */
     CTYPE_KEYED,     /* struct keyed */
-    CTYPE_BLOCK,     /* no field: a block of scope `block` (server, location, http, events) */
+    CTYPE_BLOCK,     /* no field: a block of scope `block` (server, location, http, events).  One
+                        that is neither a list nor keyed nor required exists even if the file has
+                        none of it, with everything at its default. */
 };
 
 enum row_flags {
@@ -79,6 +85,7 @@ enum row_flags {
     ROW_REQUIRED = 32,   /* must be set in each block of its scope */
     ROW_BLOCK_LIST = 64, /* CTYPE_BLOCK: a list of blocks or one map (server) */
     ROW_BLOCK_KEYED = 128, /* CTYPE_BLOCK: a map of key to block (location) */
+    ROW_BARE = 256,      /* CTYPE_SWITCH: `name:` without a value is on (internal) */
 };
 
 struct directive;

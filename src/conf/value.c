@@ -171,6 +171,27 @@ bool value_time(struct str s, int64_t *out, const char **why)
     return true;
 }
 
+struct str value_size_text(struct arena *a, int64_t v)
+{
+    static const char units[] = "kmg";
+    size_t u = 0;
+    while (v != 0 && v % 1024 == 0 && u < 3) {
+        v /= 1024;
+        u++;
+    }
+    return arena_printf(a, "%lld%.*s", (long long)v, u == 0 ? 0 : 1, units + u - (u != 0));
+}
+
+/* In the largest unit that divides it, but never months or years: those are rounded things. */
+struct str value_time_text(struct arena *a, int64_t v)
+{
+    for (size_t i = 2; i < ARRAY_LEN(time_units); i++)
+        if (v != 0 && v % time_units[i].ms == 0)
+            return arena_printf(a, "%lld" STR_FMT, (long long)(v / time_units[i].ms),
+                                STR_ARG(time_units[i].name));
+    return arena_str(a, STR("0"));
+}
+
 bool value_enum(struct str s, const char *const *choices, int *out, const char **why)
 {
     for (int i = 0; choices[i] != NULL; i++) {

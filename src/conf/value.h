@@ -16,6 +16,10 @@ bool value_size(struct str s, int64_t *out, const char **why);  /* bytes */
 bool value_time(struct str s, int64_t *out, const char **why);  /* milliseconds */
 bool value_enum(struct str s, const char *const *choices, int *out, const char **why);
 
+/* A short text that reads back as v, in `a`. */
+struct str value_size_text(struct arena *a, int64_t v);
+struct str value_time_text(struct arena *a, int64_t v);
+
 /* `port`, `host:port`, `host`, `[v6]:port`, `unix:/path`, `*:port`, with port ranges "8000-8010". */
 struct value_address {
     enum { VALUE_ADDRESS_IP, VALUE_ADDRESS_UNIX } kind;
