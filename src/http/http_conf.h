@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The directives of http's own core: one struct for http, server and location blocks.  The first
+ * part is filled by the rows in http_conf.c, the second is derived from it when a block is frozen.
+ */
+#ifndef SLUICE_HTTP_HTTP_CONF_H
+#define SLUICE_HTTP_HTTP_CONF_H
+
+#include "conf/schema.h"
+#include "core/map.h"
+#include "http/template.h"
+
+enum http_links { HTTP_LINKS_OFF, HTTP_LINKS_ON, HTTP_LINKS_IF_NOT_OWNER, HTTP_LINKS_BENEATH };
+enum http_etag { HTTP_ETAG_ON, HTTP_ETAG_OFF, HTTP_ETAG_CONTENT };
+enum http_ims { HTTP_IMS_OFF, HTTP_IMS_EXACT, HTTP_IMS_BEFORE };
+enum http_linger { HTTP_LINGER_OFF, HTTP_LINGER_ON, HTTP_LINGER_ALWAYS };
+enum http_splice { HTTP_SPLICE_AUTO, HTTP_SPLICE_ON, HTTP_SPLICE_OFF };
+
+struct http_types {
+    struct map by_extension;     /* lower-case extension -> struct str *; over the built-in table */
+};
+
+struct http_conf {
+    /* rows: blocks of servers */
+    struct instances listen, server_name;
+    struct keyed map;
+    /* rows: files */
+    struct arg root, alias;
+    struct arg default_type, charset;
+    struct keyed types;
+    struct instances charset_types;
+    int disable_symlinks, etag, if_modified_since, splice;
+    int64_t splice_min_size;
+    bool hidden_files, merge_slashes, log_not_found, internal;
+    /* rows: cache (http only) */
+    struct instances open_file_cache;
+    int64_t open_file_cache_valid, file_cache_memory, file_cache_max_body;
+    bool open_file_cache_events, open_file_cache_errors;
+    /* rows: responses */
+    struct instances error_page;
+    bool server_tokens, absolute_redirect, port_in_redirect, server_name_in_redirect;
+    bool recursive_error_pages;
+    /* rows: connections */
+    struct instances keepalive_timeout, large_client_header_buffers;
+    int64_t keepalive_requests, keepalive_time, client_header_timeout, client_body_timeout,
+        send_timeout, client_header_buffer_size, max_headers, client_max_body_size,
+        lingering_time, lingering_timeout;
+    int lingering_close;
+    bool chunked_transfer_encoding, lenient_line_ends, ignore_invalid_headers,
+        underscores_in_headers, reset_timedout_connection, tcp_nodelay;
+
+    /* derived (http_conf.c, http_freeze) */
+    struct template root_t, alias_t;
+    struct str root_path;            /* absolute, when root is literal; else empty */
+    struct str alias_path;           /* likewise */
+    struct str default_type_s, charset_s; /* charset "off": empty */
+    struct http_types *types_map;
+    struct map *charset_map;         /* media types that get a charset */
+    bool cache_off;                  /* open_file_cache: off */
+    uint32_t cache_max;
+    int64_t cache_inactive_ms;
+    int64_t keepalive_ms;            /* 0: no keep-alive */
+    int64_t keepalive_header_s;      /* Keep-Alive: timeout=N; 0: none */
+    uint32_t head_max, line_max, field_max;
+    struct error_page *error_pages;  /* list, errors.h; NULL: none */
+};
+
+extern unsigned http_slot;
+extern const struct section http_section;
+
+#define HTTP(block) CONF(block, http)
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A request from its head to the line in the log.  Owned by its codec, which frees it when the
+ * response has gone out (or cannot) and the log phase has run.
+ */
+#ifndef SLUICE_HTTP_REQUEST_H
+#define SLUICE_HTTP_REQUEST_H
+
+#include "core/arena.h"
+#include "http/response.h"
+#include "http/site.h"
+#include "net/conn.h"
+#include "proto/h1_fields.h"
+
+#define REQUEST_MAGIC 0x52455131u
+#define REQUEST_REROUTES 10      /* internal redirects before it is a loop: 500 */
+#define REQUEST_CAPTURES 10
+
+struct codec;
+
+struct request {
+    unsigned magic;
+    struct list link;                /* the codec's */
+    struct conn *conn;
+    const struct codec *codec;
+    struct http_worker *worker;
+    struct log_ctx log;
+    struct arena mem;
+
+    /* as it came */
+    struct h1_line line;             /* views into request memory */
+    struct str line_text;            /* the whole request line: $request */
+    struct field *fields;
+    size_t field_count;
+    struct h1_meta meta;
+    bool absolute;                   /* absolute-form: its authority is the host */
+    struct str host;                 /* lower case, no port; empty on HTTP/1.0 without */
+    int32_t host_port;
+    uint32_t head_bytes;
+    uint64_t body_bytes;             /* received of the body */
+
+    /* as it is served; internal redirects change these */
+    struct str uri;                  /* normalised path */
+    struct str args;
+    struct str extension;
+    struct vhost *vhost;
+    struct location *loc;
+    uint8_t phase;
+    uint8_t reroutes;
+    bool internal;                   /* came to this location by an internal redirect */
+    bool pending;                    /* a hook said PENDING */
+    bool responded;                  /* handed to the codec */
+    bool error_page;                 /* is being answered by an error page: keep error_status */
+    uint16_t error_status;           /* of the error the page is for; 0: none */
+    uint16_t hook;                   /* index of the next hook in loc->phases[phase] */
+    struct str captures[REQUEST_CAPTURES];
+    uint8_t capture_count;
+    struct str document_uri0;        /* the first uri */
+
+    struct response res;
+
+    /* account */
+    uint64_t start_ms;
+    struct timespec start_wall;
+    uint64_t out_start, out_end;     /* its place in the connection's output */
+    uint32_t head_sent;              /* bytes of response head written */
+    bool keepalive;                  /* after this response */
+    bool aborted;                    /* the response did not go out whole */
+    bool completed;
+    struct flookup lookup;           /* the file lookup in flight */
+    bool looking;
+    void **module_data;              /* per module slot, NULL until one is set */
+    uint8_t inline_mem[];            /* the arena's first memory */
+};
+
+/* The value of a request field; combined with ", " when there are several lines. False: absent. */
+bool request_field(struct request *r, enum field_id id, struct str *value);
+bool request_field_name(struct request *r, struct str name, struct str *value);
+
+/* Runs the phases from where the request stands until it is answered or waits. */
+void request_run(struct request *r);
+/* A hook that said PENDING is to be called again (or, after=true, passed over). */
+void request_resume(struct request *r, bool after);
+
+/*
+ * Internal redirect: new path (normalised) and arguments, location chosen anew. Returns
+ * VERDICT_REROUTE, or what response_error(500) gives after REQUEST_REROUTES of them.
+ */
+enum verdict request_redirect(struct request *r, struct str path, struct str args);
+enum verdict request_redirect_named(struct request *r, struct str name);
+
+/* root or alias applied to a path: directory and the path below it; false: no memory or bad. */
+bool request_file(struct request *r, struct str path, struct str *root, struct str *below);
+
+/* Bytes of the response that have gone out so far, head included and not. */
+uint64_t request_sent(const struct request *r);
+uint64_t request_body_sent(const struct request *r);
+
+/* Last step: log phase, then everything is released. For codecs. */
+void request_finish(struct request *r);
+
+#endif

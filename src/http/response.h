@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A response in the making: status, headers, a body of one of a few kinds. */
+#ifndef SLUICE_HTTP_RESPONSE_H
+#define SLUICE_HTTP_RESPONSE_H
+
+#include "cache/fcache.h"
+#include "core/buf.h"
+#include "http/phase.h"
+
+struct request;
+
+struct header {
+    struct header *next;
+    struct str name, value;   /* free of CR, LF and NUL (header_add sees to it) */
+};
+
+enum body_kind {
+    BODY_NONE,
+    BODY_BYTES,   /* `bytes`: in request memory or constant */
+    BODY_FILE,    /* [off, off + length) of `entry` */
+    BODY_STREAM,  /* pulled from `stream` piece by piece */
+};
+
+enum pull { PULL_MORE, PULL_END, PULL_WAIT, PULL_ERROR };
+
+/* A body that is produced while it is sent, and can wait. */
+struct stream {
+    /*
+     * Writes some bytes to w (at least one for PULL_MORE). PULL_WAIT: nothing now,
+     * response_resume(r) will be called. PULL_ERROR: the connection is aborted.
+     */
+    enum pull (*pull)(struct stream *s, struct request *r, struct wbuf *w);
+    void (*fini)(struct stream *s, struct request *r); /* once, at the end of the request; may be NULL */
+};
+
+#define LENGTH_UNKNOWN UINT64_MAX
+
+struct response {
+    uint16_t status;            /* 0: not set yet */
+    uint8_t body;               /* enum body_kind */
+    bool keep_length;           /* HEAD and 304: length is of the body that is not sent */
+    bool etag_weak;
+    bool accept_ranges;
+    bool head_cacheable;        /* a plain 200/304 for `entry`: its head may be kept with it */
+    uint16_t coding;            /* of the variant, 0: identity */
+    uint64_t off, length;       /* of the body; LENGTH_UNKNOWN for some streams */
+    struct str bytes;
+    struct fentry *entry;       /* referenced; validators come from it too */
+    struct stream *stream;
+    struct str content_type;    /* empty: none */
+    struct str charset;         /* appended to content_type by the writer */
+    struct str location;        /* Location, already encoded */
+    struct str etag, last_modified; /* with quotes; empty: none */
+    struct header *headers, **headers_end;  /* in order, besides those the writer makes itself */
+    const struct fhead *head;   /* finished head to be used instead of all of the above */
+};
+
+void response_init(struct response *res);
+
+/* Adds a line; both strings live as long as the request. False: bad bytes or no memory. */
+bool header_add(struct request *r, struct str name, struct str value);
+struct header *header_find(const struct response *res, struct str name);   /* any case; NULL */
+void header_remove(struct response *res, struct str name);                 /* all of that name */
+
+/* Sets the answer to bytes (constant or in request memory) with a type. */
+void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes);
+/* 3xx with a Location (already encoded) and a small page. */
+enum verdict response_redirect(struct request *r, unsigned status, struct str location);
+/* A file as a 200, validators and type from entry and location; takes over the reference. */
+void response_file(struct request *r, struct fentry *e);
+/*
+ * An error or other status without a body of its own: error_page is looked up, else the built-in
+ * page. Returns what the hook has to return (REROUTE for an internal error page).
+ */
+enum verdict response_error(struct request *r, unsigned status);
+
+/* For streams that said PULL_WAIT. */
+void response_resume(struct request *r);
+
+#endif
