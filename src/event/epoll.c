@@ -29,129 +29,6 @@
 /* Rounds of the ready chain before the kernel is asked again, whatever is left. */
 #define ROUNDS 8
 
-/* --- the descriptor table --- */
-
-struct ep_fd *ep_fd_find(struct epoll_be *be, int fd)
-{
-    size_t c = (size_t)fd / EP_CHUNK;
-
-    if (fd < 0 || c >= be->chunk_count || be->chunks[c] == NULL)
-        return NULL;
-    return &be->chunks[c][(size_t)fd % EP_CHUNK];
-}
-
-/* The entry of a new descriptor: nothing is known, so everything is worth a try. */
-static void fd_reset(struct ep_fd *e)
-{
-    CHECK(e->rd == NULL && e->wr == NULL);
-    e->generation++;
-    e->flags = (uint16_t)((e->flags & EP_CHAINED) | EP_CAN_READ | EP_CAN_WRITE);
-    e->events = 0;
-    e->sent = 0;
-    e->burst = 0;
-}
-
-/* Entries do not move: callers keep pointers while done() makes the table grow. */
-static struct ep_fd *fd_entry(struct epoll_be *be, int fd)
-{
-    struct ep_fd *e = ep_fd_find(be, fd);
-    size_t c = (size_t)fd / EP_CHUNK;
-
-    if (e != NULL)
-        return e;
-    if (c >= be->chunk_count) {
-        size_t count = c + 8;
-        struct ep_fd **chunks = realloc(be->chunks, count * sizeof(*chunks));
-
-        if (chunks == NULL)
-            return NULL;
-        memset(chunks + be->chunk_count, 0, (count - be->chunk_count) * sizeof(*chunks));
-        be->chunks = chunks;
-        be->chunk_count = count;
-    }
-    be->chunks[c] = calloc(EP_CHUNK, sizeof(struct ep_fd));
-    if (be->chunks[c] == NULL)
-        return NULL;
-    for (size_t i = 0; i < EP_CHUNK; i++)
-        fd_reset(&be->chunks[c][i]);
-    return &be->chunks[c][(size_t)fd % EP_CHUNK];
-}
-
-void ep_forget(struct epoll_be *be, int fd)
-{
-    struct ep_fd *e = ep_fd_find(be, fd);
-
-    if (e != NULL)
-        fd_reset(e);
-}
-
-/* --- chains of descriptors --- */
-
-#define CHAIN_PUSH(be, chain, fd, e, link, flag)                        \
-    do {                                                                \
-        if (((e)->flags & (flag)) != 0)                                 \
-            break;                                                      \
-        (e)->flags |= (flag);                                           \
-        (e)->link = EP_NONE;                                            \
-        if ((chain)->first == EP_NONE)                                  \
-            (chain)->first = (uint32_t)(fd);                            \
-        else                                                            \
-            ep_fd_find((be), (int)(chain)->last)->link = (uint32_t)(fd); \
-        (chain)->last = (uint32_t)(fd);                                 \
-    } while (0)
-
-void ep_ready(struct epoll_be *be, int fd, struct ep_fd *e)
-{
-    CHAIN_PUSH(be, &be->ready, fd, e, next_ready, EP_IN_READY);
-}
-
-static void ready_first(struct epoll_be *be, int fd, struct ep_fd *e)
-{
-    if ((e->flags & EP_IN_READY) != 0 || be->ready.first == EP_NONE) {
-        ep_ready(be, fd, e);
-        return;
-    }
-    e->flags |= EP_IN_READY;
-    e->next_ready = be->ready.first;
-    be->ready.first = (uint32_t)fd;
-}
-
-void ep_await(struct epoll_be *be, int fd, struct ep_fd *e)
-{
-    if ((e->flags & EP_REGISTERED) == 0 || (e->flags & EP_REARM) != 0)
-        CHAIN_PUSH(be, &be->reg, fd, e, next_reg, EP_IN_REG);
-}
-
-void ep_accept_resume(struct timer *t, uint64_t now_ms)
-{
-    struct epoll_be *be = container_of(t, struct epoll_be, accept_timer);
-    uint32_t fd = be->pause.first;
-
-    (void)now_ms;
-    be->pause.first = be->pause.last = EP_NONE;
-    while (fd != EP_NONE) {
-        struct ep_fd *e = ep_fd_find(be, (int)fd);
-        uint32_t next = e->next_pause;
-
-        e->flags &= (uint16_t)~EP_IN_PAUSE;
-        if (e->rd != NULL)
-            ep_await(be, (int)fd, e);
-        fd = next;
-    }
-}
-
-void ep_listener_stop(struct epoll_be *be, int fd, struct ep_fd *e)
-{
-    if ((e->flags & EP_REGISTERED) != 0)
-        (void)epoll_ctl(be->epfd, EPOLL_CTL_DEL, fd, NULL);
-    e->flags &= (uint16_t)~EP_REGISTERED;
-    if (e->rd == NULL || e->rd->cancelled)
-        return;
-    CHAIN_PUSH(be, &be->pause, fd, e, next_pause, EP_IN_PAUSE);
-    if (!timer_armed(&be->accept_timer))
-        timer_arm(&be->loop->timers, &be->accept_timer, clock_mono_ms() + ACCEPT_PAUSE_MS);
-}
-
 /* --- submitting and cancelling: bookkeeping only --- */
 
 void ep_queue(struct epoll_be *be, struct op *op, enum ep_op_state state)
@@ -194,7 +71,7 @@ static void arm_poll(struct ep_fd *e, struct op *op)
 
 static void arm(struct epoll_be *be, struct op *op)
 {
-    struct ep_fd *e = fd_entry(be, op->fd);
+    struct ep_fd *e = ep_fd_entry(be, op->fd);
 
     if (e == NULL) {
         ep_queue(be, op, EP_OP_NOMEM);
@@ -217,7 +94,7 @@ static void arm(struct epoll_be *be, struct op *op)
         ep_await(be, op->fd, e);
         return;
     case OP_CONNECT: /* a new socket, however its number was used before */
-        fd_reset(e);
+        ep_fd_reset(e);
         e->wr = op;
         break;
     default:
@@ -231,7 +108,7 @@ static void arm(struct epoll_be *be, struct op *op)
 
 bool ep_arm_write(struct epoll_be *be, struct op *op)
 {
-    struct ep_fd *e = fd_entry(be, op->fd);
+    struct ep_fd *e = ep_fd_entry(be, op->fd);
 
     if (e == NULL || e->wr != NULL)
         return false;
@@ -276,32 +153,25 @@ static void epoll_close_fd(struct loop *loop, int fd)
         /* A listener lives on in other processes and would go on reporting here. */
         if ((e->flags & EP_LISTENER) != 0)
             ep_listener_stop(be, fd, e);
-        fd_reset(e);
+        ep_fd_reset(e);
     }
     (void)close(fd);
 }
 
 /* --- the wait --- */
 
+/* Those that come to the chain meanwhile have their turn next time. */
 static void run_ready(struct epoll_be *be)
 {
-    uint32_t fd = be->ready.first, last = be->ready.last;
+    uint32_t last = be->ready.last;
+    struct ep_fd *e;
+    int fd = -1;
 
-    while (fd != EP_NONE) {
-        struct ep_fd *e = ep_fd_find(be, (int)fd);
-        bool end = fd == last;
-
-        be->ready.first = e->next_ready;
-        if (be->ready.first == EP_NONE)
-            be->ready.last = EP_NONE;
-        e->flags &= (uint16_t)~EP_IN_READY;
+    while ((uint32_t)fd != last && (e = ep_ready_pop(be, &fd)) != NULL) {
         if (e->rd != NULL)
-            ep_run_read(be, (int)fd, e);
+            ep_run_read(be, fd, e);
         if (e->wr != NULL)
-            ep_run_write(be, (int)fd, e);
-        if (end)
-            return;
-        fd = be->ready.first;
+            ep_run_write(be, fd, e);
     }
 }
 
@@ -352,14 +222,10 @@ static int fd_register(struct epoll_be *be, int fd, struct ep_fd *e)
 
 static void register_waiting(struct epoll_be *be)
 {
-    while (be->reg.first != EP_NONE) {
-        int fd = (int)be->reg.first;
-        struct ep_fd *e = ep_fd_find(be, fd);
+    struct ep_fd *e;
+    int fd;
 
-        be->reg.first = e->next_reg;
-        if (be->reg.first == EP_NONE)
-            be->reg.last = EP_NONE;
-        e->flags &= (uint16_t)~EP_IN_REG;
+    while ((e = ep_reg_pop(be, &fd)) != NULL) {
         if ((e->rd == NULL && e->wr == NULL) ||
             (e->flags & (EP_REGISTERED | EP_REARM)) == EP_REGISTERED)
             continue;
@@ -396,7 +262,7 @@ static void note_event(struct epoll_be *be, const struct epoll_event *ev)
     if ((ev->events & writes) != 0)
         e->flags |= EP_CAN_WRITE;
     if ((e->flags & EP_LISTENER) != 0)
-        ready_first(be, fd, e);
+        ep_ready_first(be, fd, e);
     else if ((e->rd != NULL && (ev->events & reads) != 0) ||
              (e->wr != NULL && (ev->events & writes) != 0))
         ep_ready(be, fd, e);
@@ -466,9 +332,7 @@ static void epoll_fini(struct loop *loop)
     ep_file_fini(be);
     if (be->epfd != -1)
         (void)close(be->epfd);
-    for (size_t i = 0; i < be->chunk_count; i++)
-        free(be->chunks[i]);
-    free(be->chunks);
+    ep_table_free(be);
     free(be->scratch);
     free(be);
     loop->priv = NULL;
@@ -487,7 +351,7 @@ static enum status epoll_init(struct loop *loop, const struct ev_conf *conf, cha
     loop->priv = be;
     be->loop = loop;
     be->ready = be->reg = be->pause = be->files = empty;
-    timer_init(&be->accept_timer, ep_accept_resume);
+    timer_init(&be->accept_timer, ep_unpause);
     be->epfd = -1;
     st = ep_file_init(be, conf);
     err = errno;

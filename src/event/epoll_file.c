@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The epoll back end's file operations.  Readiness says nothing about files, so each operation is
- * first tried in a way that cannot wait for a disk (RESOLVE_CACHED, RWF_NOWAIT); what needs one goes
- * to a small pool of helper threads, started when the first such operation comes.  They only make
- * system calls: completing ops is the loop's, woken by an eventfd.
+ * first tried in a way that cannot wait for a disk (RESOLVE_CACHED, RWF_NOWAIT); what needs one
+ * goes to a small pool of helper threads, started when the first such operation comes.  They only
+ * make system calls: completing ops is the loop's, woken by an eventfd.
  */
 #include "event/backend.h"
 #include "event/epoll_priv.h"

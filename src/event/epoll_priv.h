@@ -83,19 +83,29 @@ struct epoll_be {
     struct epoll_event events[EP_EVENTS];
 };
 
-/* epoll.c */
-struct ep_fd *ep_fd_find(struct epoll_be *be, int fd); /* NULL: not in the table */
+/* epoll_fd.c: the descriptor table and the chains through it. */
+struct ep_fd *ep_fd_find(const struct epoll_be *be, int fd); /* NULL: not in the table */
+struct ep_fd *ep_fd_entry(struct epoll_be *be, int fd);      /* makes it; NULL: no memory */
+void ep_fd_reset(struct ep_fd *e);           /* a new descriptor: everything is worth a try */
+void ep_forget(struct epoll_be *be, int fd); /* the number means something new */
+void ep_table_free(struct epoll_be *be);
 void ep_ready(struct epoll_be *be, int fd, struct ep_fd *e);
+void ep_ready_first(struct epoll_be *be, int fd, struct ep_fd *e);
 void ep_await(struct epoll_be *be, int fd, struct ep_fd *e); /* to be registered before the wait */
-void ep_forget(struct epoll_be *be, int fd);         /* the number means something new */
-bool ep_arm_write(struct epoll_be *be, struct op *op); /* a file operation turned stream; false: no */
+void ep_pause(struct epoll_be *be, int fd, struct ep_fd *e); /* an accept, for a while */
+void ep_unpause(struct timer *t, uint64_t now_ms);           /* the timer of that */
+/* Takes the first descriptor off a chain; NULL: it is empty. */
+struct ep_fd *ep_ready_pop(struct epoll_be *be, int *fd);
+struct ep_fd *ep_reg_pop(struct epoll_be *be, int *fd);
+
+/* epoll.c */
+bool ep_arm_write(struct epoll_be *be, struct op *op); /* a file op on a stream; false: busy */
 void ep_queue(struct epoll_be *be, struct op *op, enum ep_op_state state);
 
 /* epoll_sock.c: try what is armed on a descriptor; may call done(). */
 void ep_run_read(struct epoll_be *be, int fd, struct ep_fd *e);
 void ep_run_write(struct epoll_be *be, int fd, struct ep_fd *e);
 void ep_listener_stop(struct epoll_be *be, int fd, struct ep_fd *e);
-void ep_accept_resume(struct timer *t, uint64_t now_ms);
 /* Ends what is armed, in each direction, with res. */
 void ep_fail(struct epoll_be *be, struct ep_fd *e, int32_t res);
 

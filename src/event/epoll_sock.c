@@ -26,6 +26,13 @@ static void end_read(struct epoll_be *be, struct ep_fd *e, int32_t res)
     loop_complete(be->loop, op, res, 0);
 }
 
+void ep_listener_stop(struct epoll_be *be, int fd, struct ep_fd *e)
+{
+    if ((e->flags & EP_REGISTERED) != 0)
+        (void)epoll_ctl(be->epfd, EPOLL_CTL_DEL, fd, NULL);
+    e->flags &= (uint16_t)~EP_REGISTERED;
+}
+
 /* Bytes that are out are the result, even when an error or a cancel came after them. */
 static void end_write(struct epoll_be *be, struct ep_fd *e, int32_t res)
 {
@@ -83,6 +90,7 @@ static void accept_failed(struct epoll_be *be, int fd, struct ep_fd *e, int err)
     }
     be->loop->stats.accept_pauses++;
     ep_listener_stop(be, fd, e);
+    ep_pause(be, fd, e);
     loop_complete(be->loop, e->rd, -err, OP_MORE);
 }
 

@@ -122,34 +122,50 @@ static const char *parse_rule(struct rule *r, const char *text)
     return parse_what(r, text + 1);
 }
 
+/* Cuts the first rule off the list at *rest; NULL when there is none left. */
+static char *next_item(char **rest)
+{
+    char *item = *rest, *comma;
+
+    if (item == NULL || *item == '\0')
+        return NULL;
+    comma = strchr(item, ',');
+    *rest = comma != NULL ? comma + 1 : NULL;
+    if (comma != NULL)
+        *comma = '\0';
+    return item;
+}
+
+/* NULL, or what is wrong; the text is cut up and *item is the rule it is wrong with. */
+static const char *parse_rules(struct ev_fault *f, char *text, const char **item)
+{
+    const char *bad = "no rule in it";
+
+    while ((*item = next_item(&text)) != NULL) {
+        if (f->rule_count == RULES_MAX)
+            return "too many rules";
+        bad = parse_rule(&f->rules[f->rule_count++], *item);
+        if (bad != NULL)
+            return bad;
+    }
+    return bad;
+}
+
 struct ev_fault *ev_fault_parse(const char *spec, char *why, size_t size)
 {
     struct ev_fault *f = calloc(1, sizeof(*f));
-    char *copy = strdup(spec), *save = NULL;
-    const char *bad = f == NULL || copy == NULL ? "out of memory" : NULL;
+    char *copy = strdup(spec);
+    const char *item = NULL, *bad = "out of memory";
 
-    for (char *item = bad == NULL ? strtok_r(copy, ",", &save) : NULL; item != NULL;
-         item = strtok_r(NULL, ",", &save)) {
-        if (f->rule_count == RULES_MAX)
-            bad = "too many rules";
-        else
-            bad = parse_rule(&f->rules[f->rule_count++], item);
-        if (bad != NULL) {
-            (void)snprintf(why, size, "fault \"%s\": %s", item, bad);
-            break;
-        }
-    }
-    if (bad == NULL && f->rule_count == 0) {
-        bad = "no rule in it";
-        (void)snprintf(why, size, "fault \"%s\": %s", spec, bad);
-    } else if (f == NULL || copy == NULL) {
-        (void)snprintf(why, size, "%s", bad);
+    if (f != NULL && copy != NULL)
+        bad = parse_rules(f, copy, &item);
+    if (bad != NULL) {
+        (void)snprintf(why, size, "fault \"%s\": %s", item != NULL ? item : spec, bad);
+        ev_fault_free(f);
+        f = NULL;
     }
     free(copy);
-    if (bad == NULL)
-        return f;
-    ev_fault_free(f);
-    return NULL;
+    return f;
 }
 
 void ev_fault_free(struct ev_fault *f)

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct {
@@ -47,6 +47,10 @@ bool ev_ring_available(char *why, size_t size)
 
 /* --- running --- */
 
+static struct rlimit fd_limit; /* as it was at the start: a failed test may have left it low */
+static bool ring_refused;
+static char refusal[160];
+
 struct instance {
     const struct ev_case *c;
     unsigned setting;
@@ -56,12 +60,12 @@ static void run_instance(void **state)
 {
     const struct instance *in = *state;
     struct ev_env env = {.setting = in->setting};
-    char why[160];
 
-    if (in->setting != EV_EP && !ev_ring_available(why, sizeof(why))) {
-        print_message("skipped: %s\n", why);
+    if (in->setting != EV_EP && ring_refused) {
+        print_message("skipped: %s\n", refusal);
         skip();
     }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &fd_limit), 0);
     ev_conf_for(&env.conf, in->setting);
     if (in->c->configure != NULL)
         in->c->configure(&env.conf);
@@ -79,6 +83,8 @@ int ev_run_cases(const char *group, const struct ev_case *cases, size_t n)
     char **names = calloc(n * ARRAY_LEN(settings), sizeof(*names));
     size_t count = 0;
 
+    getrlimit(RLIMIT_NOFILE, &fd_limit);
+    ring_refused = !ev_ring_available(refusal, sizeof(refusal));
     signal(SIGPIPE, SIG_DFL); /* nothing in the event layer may raise it */
     for (size_t s = 0; s < ARRAY_LEN(settings); s++) {
         for (size_t i = 0; i < n; i++) {
