@@ -11,7 +11,7 @@ files=$(source_files)
 # shellcheck disable=SC2086
 code_of $files | awk '
 BEGIN {
-    never = "strcpy|stpcpy|strcat|strncat|sprintf|vsprintf|gets|strtok|strtok_r|alloca|" \
+    never = "strcpy|stpcpy|strcat|strncat|sprintf|vsprintf|gets|strtok|alloca|" \
         "atoi|atol|atoll|atof|sscanf|fscanf|scanf"
     numbers = "strtol|strtoll|strtoul|strtoull|strtod|strtof|strtold|strtoimax|strtoumax"
     state = "malloc|calloc|realloc|free|time|clock_gettime|gettimeofday|open|read|write|" \

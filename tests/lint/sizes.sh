@@ -17,7 +17,7 @@ function report(file, lines, limit, aim) {
 function close_file() {
     if (name == "") return
     if (name ~ /\.h$/) report(name, count, 250, 250)
-    else report(name, count, 600, 400)
+    else if (name ~ /\.c$/) report(name, count, 600, 400)
 }
 FNR == 1 { close_file(); name = FILENAME; start = 0; head = "" }
 { count = FNR }

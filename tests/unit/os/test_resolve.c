@@ -47,6 +47,9 @@ static void localhost(void **state)
     struct arena a;
 
     (void)state;
+    /* A root that debootstrap made has none, and the name is in no other place. */
+    if (access("/etc/hosts", R_OK) != 0)
+        skip();
     arena_init(&a, NULL, 0, 4096, 0);
     assert_int_equal(resolve_host(&a, STR("localhost"), 81, AF_INET, &list, &e), STATUS_OK);
     assert_int_equal(list.n, 1);
