@@ -109,11 +109,11 @@ static void finish(struct send_file *sf, int32_t res)
 
 static void step_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
 {
-    (void)loop;
     (void)flags;
     struct send_file *sf = container_of(op, struct send_file, sub);
     if (op->kind == OP_READ_FILE && !sf->op->cancelled) {
         if (res <= 0 && res != -ECANCELED) {
+            drop_buf(loop, sf); /* also when what was sent before is reported first */
             finish(sf, sf->sent > 0 ? (int32_t)sf->sent : res);
             return;
         }
