@@ -7,13 +7,16 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/install/lib.sh
 build=$tmp/build
+live=$tmp/opt/sluice
 dest=$tmp/dest
-prefix=$dest/opt/sluice
+prefix=$dest$live
+man=$tmp/usr/share/man
+# Workers give up root and must still get to the pages.
+chmod 755 "$tmp"
 
-# The objects of the build under test are the same but for the paths; this one has its own.
-./configure --builddir="$build" --prefix=/opt/sluice --mandir=/usr/share/man >/dev/null || exit 1
+./configure --builddir="$build" --prefix="$live" --mandir="$man" >/dev/null || exit 1
 make -f "$build/Makefile" -j"$(nproc)" >"$tmp/make.out" 2>&1 || { tail -n 30 "$tmp/make.out"; exit 1; }
-run_make() { make -f "$build/Makefile" DESTDIR="$dest" "$@"; }
+run_make() { make -f "$build/Makefile" "DESTDIR=$dest" "$@"; }
 
 check "make install" run_make install
 check "program" [ -x "$prefix/sbin/sluice" ]
@@ -25,9 +28,10 @@ done
 check "logs" [ -d "$prefix/logs" ]
 for page in man/*.[58]; do
     [ -f "$page" ] || continue
-    check "$page" [ -f "$dest/usr/share/man/man${page##*.}/$(basename "$page")" ]
+    check "$page" [ -f "$dest$man/man${page##*.}/$(basename "$page")" ]
 done
-check "nothing outside of the paths" [ "$(ls "$dest")" = "$(printf 'opt\nusr')" ]
+check "nothing outside of the paths" [ "$(ls "$dest$tmp")" = "$(printf 'opt\nusr')" ]
+check "nothing outside of DESTDIR" [ ! -e "$live" ]
 
 # A second time: what the administrator has changed or taken away stays so.
 echo "# mine" >>"$prefix/conf/sluice.yaml"
@@ -45,10 +49,16 @@ check "a page that was removed does not come back" [ ! -e "$prefix/html/50x.html
 
 check "make uninstall" run_make uninstall
 check "the program is gone" [ ! -e "$prefix/sbin/sluice" ]
-check "the manual is gone" [ -z "$(find "$dest/usr/share/man" -type f)" ]
+check "the manual is gone" [ -z "$(find "$dest$man" -type f)" ]
 check "the configuration stays" [ -f "$prefix/conf/sluice.yaml" ]
 check "the pages stay" [ -f "$prefix/html/index.html" ]
 check "the logs stay" [ -d "$prefix/logs" ]
+
+# Installed for real it runs as it stands: on port 80, so in a network of its own.
+check "make install without DESTDIR" make -f "$build/Makefile" install
+if [ "$(id -u)" = 0 ]; then
+    check "PREFIX/sbin/sluice" python3 tests/install/alone.py tests/install/as_it_stands.py "$live"
+fi
 
 # The hardening that configure promises.
 check "position independent" sh -c 'readelf -h "$1" | grep -q "Type:.*DYN"' - "$build/sluice"
