@@ -69,7 +69,7 @@ struct str addr_ip_bytes(const struct addr *a);
 void addr_unmap(struct addr *a);
 
 bool addr_equal(const struct addr *a, const struct addr *b);
-int addr_compare(const struct addr *a, const struct addr *b); /* a total order: family, address, port */
+int addr_compare(const struct addr *a, const struct addr *b); /* family, address, zone, port */
 uint64_t addr_hash(const struct addr *a, uint64_t seed);
 
 /* getpeername(2) and getsockname(2). */

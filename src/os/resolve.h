@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Host names to addresses, while a configuration is loaded; nothing else may wait for a resolver. */
+/* Host names to addresses, while a configuration is loaded: nothing else may wait for it. */
 #ifndef SLUICE_OS_RESOLVE_H
 #define SLUICE_OS_RESOLVE_H
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* All default dispositions, nothing blocked: for main (whatever the parent left) and before exec. */
+/* Default dispositions, nothing blocked: for main (whatever the parent left) and before exec. */
 void signal_reset(void);
 
 /* SIGPIPE: splice(2) and sendfile(2) know no MSG_NOSIGNAL. */

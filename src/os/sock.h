@@ -75,8 +75,8 @@ enum status sock_steer_none(int fd);
 enum status sock_set_nodelay(int fd, bool on);
 enum status sock_set_cork(int fd, bool on);
 enum status sock_set_keepalive(int fd, const struct sock_options *o);
-enum status sock_set_user_timeout(int fd, unsigned ms);  /* unacknowledged this long: dead; 0: default */
-enum status sock_reset_on_close(int fd);                 /* close sends RST and drops what is unsent */
+enum status sock_set_user_timeout(int fd, unsigned ms);  /* unacknowledged so long: dead; 0: off */
+enum status sock_reset_on_close(int fd);                 /* close sends RST, drops the unsent */
 
 /* Bytes the peer has not acknowledged yet, -1 when that cannot be asked. */
 int64_t sock_unacked(int fd);

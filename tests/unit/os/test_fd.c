@@ -69,7 +69,7 @@ static void reads_over_short_counts(void **state)
     pid = fork();
     if (pid == 0) {
         for (int i = 0; i < 7; i++) {
-            fd_write_all(p[1], "abcdefg" + i, 1, NULL);
+            fd_write_all(p[1], &"abcdefg"[i], 1, NULL);
             usleep(1000);
         }
         _exit(0);

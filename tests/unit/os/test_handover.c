@@ -4,6 +4,8 @@
 
 #include "unit/os/unit.h"
 
+#define A40 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 static void round_trip(void **state)
 {
     static const char *const texts[] = {"127.0.0.1:80", "127.0.0.1:80", "[::1]:80",
@@ -41,8 +43,7 @@ static void refused(void **state)
         "127.0.0.1:80=99999999999", "127.0.0.1:80=2147483648", "127.0.0.1:80=5=6",
         "unix:/x y=5", "unix:/x%2=5", "unix:/x%zz=5", "unix:/x%00=5", "localhost:80=5",
         "127.0.0.1:80=5 ", "127.0.0.1:80=5\n",
-        "unix:/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=5",
+        "unix:/" A40 A40 A40 "=5",
     };
     struct handover_list got;
     struct arena a;
