@@ -12,7 +12,8 @@ static const struct {
     struct str name, alias, suffix;
 } codings[CODING_COUNT] = {
     [CODING_IDENTITY] = {STR_INIT("identity"), STR_INIT(""), STR_INIT("")},
-#define X(id, name, alias, suffix) [CODING_##id] = {STR_INIT(name), STR_INIT(alias), STR_INIT(suffix)},
+#define X(id, name, alias, suffix)                                                                 \
+    [CODING_##id] = {STR_INIT(name), STR_INIT(alias), STR_INIT(suffix)},
 #include "proto/coding.tbl"
 #undef X
 };

@@ -16,7 +16,7 @@ enum coding {
 #define CODING_BIT(c) (1u << (c))
 
 struct str coding_name(enum coding c);   /* as in Content-Encoding; "identity" */
-struct str coding_suffix(enum coding c); /* ".gz" of a file beside the original; empty for identity */
+struct str coding_suffix(enum coding c); /* of a file beside the original; empty for identity */
 
 #define ACCEPT_UNSAID (-1)
 

@@ -5,8 +5,13 @@
 
 #include "core/buf.h"
 
-void escape_html(struct wbuf *w, struct str s);  /* & < > " ' */
-void escape_json(struct wbuf *w, struct str s);  /* inside quotes; bytes that are not UTF-8 become \u00XX */
-void escape_log(struct wbuf *w, struct str s);   /* nginx: '"', '\\', < 0x20, >= 0x7f as \xHH */
+/* & < > " ' */
+void escape_html(struct wbuf *w, struct str s);
+
+/* Inside quotes: '"', '\\', '<', '>', controls; bytes that are not UTF-8 become \u00XX. */
+void escape_json(struct wbuf *w, struct str s);
+
+/* As nginx: '"', '\\', bytes < 0x20 and >= 0x7f become \xHH. */
+void escape_log(struct wbuf *w, struct str s);
 
 #endif

@@ -13,8 +13,9 @@ struct field {
 /*
  * Splits the head's field lines (`lines`: from behind the request line up to and with the final
  * empty line) into at most `room` fields; *n is how many. obs-fold, white space before the colon,
- * bad bytes and so on are H1_BAD; more than `room` is H1_HEAD_TOO_LARGE. skip_invalid: lines with a bad
- * name byte (not: white space, NUL) are left out instead (nginx: ignore_invalid_headers on).
+ * bad bytes and so on are H1_BAD; more than `room` is H1_HEAD_TOO_LARGE. skip_invalid: lines with
+ * a bad name byte (not: white space, controls) are left out instead (nginx:
+ * ignore_invalid_headers on).
  */
 enum h1_error h1_parse_fields(struct str lines, bool lenient, bool skip_invalid,
                               struct field *out, size_t room, size_t *n);
@@ -26,11 +27,11 @@ struct h1_meta {
     struct str host;             /* of the Host field, as sent */
     bool has_host;
     enum h1_body body;
-    uint64_t content_length;
+    uint64_t content_length;     /* at most INT64_MAX; when 0, body is H1_BODY_NONE */
     bool keepalive;              /* by version and Connection */
     bool connection_close;       /* the client said so */
     bool expect_continue, expect_other;
-    bool upgrade;
+    bool upgrade;                /* Connection names it and there is an Upgrade field */
     uint16_t first[FIELD_COUNT]; /* index + 1 of the first field of that id, 0: absent */
 };
 

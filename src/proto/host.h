@@ -6,7 +6,7 @@
 #include "core/str.h"
 
 struct host {
-    struct str name;   /* without port and one trailing dot, as sent (any case); "[::1]" with brackets */
+    struct str name;   /* as sent (any case), without port and one trailing dot; "[::1]" */
     int32_t port;      /* -1: none given */
 };
 

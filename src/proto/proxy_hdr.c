@@ -155,7 +155,8 @@ static size_t v2_addresses(const char *p, size_t room, unsigned family, struct p
     static const struct {
         enum proxy_family family;
         size_t block, addr; /* bytes of the block, of one address in it */
-    } kinds[] = {{PROXY_NONE, 0, 0}, {PROXY_INET, 12, 4}, {PROXY_INET6, 36, 16}, {PROXY_UNIX, 216, 0}};
+    } kinds[] = {
+        {PROXY_NONE, 0, 0}, {PROXY_INET, 12, 4}, {PROXY_INET6, 36, 16}, {PROXY_UNIX, 216, 0}};
     size_t addr = kinds[family].addr;
 
     if (room < kinds[family].block) {

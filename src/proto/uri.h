@@ -24,7 +24,10 @@ enum uri_result uri_normalise(struct str raw, bool merge_slashes, char *to, stru
  */
 struct str uri_hidden_segment(struct str path);
 
-/* Percent-encodes a decoded path for Location and links (RFC 3986 pchar and '/'). A leading "//" is written as "/". */
+/*
+ * Percent-encodes a decoded path for Location and links (RFC 3986 pchar and '/'). A run of slashes
+ * in front is written as one "/". ':' stands for itself: a relative link needs "./" before it.
+ */
 void uri_encode_path(struct wbuf *w, struct str path);
 #define URI_ENCODED_MAX(n) ((n) * 3)
 

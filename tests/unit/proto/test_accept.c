@@ -5,8 +5,8 @@
 #include "rows.h"
 
 #define GZIP CODING_BIT(CODING_GZIP)
-#define BR CODING_BIT(CODING_BR)
-#define ALL (GZIP | BR | CODING_BIT(CODING_ZSTD))
+#define BR   CODING_BIT(CODING_BR)
+#define ALL  (GZIP | BR | CODING_BIT(CODING_ZSTD))
 
 static const struct accept_row {
     const char *name, *value;

@@ -6,16 +6,16 @@
 #include "rows.h"
 
 /* The file: tag "x", last modified at AT. */
-#define MTIME 784111777
-#define AT "Sun, 06 Nov 1994 08:49:37 GMT"
+#define MTIME   784111777
+#define AT      "Sun, 06 Nov 1994 08:49:37 GMT"
 #define EARLIER "Sun, 06 Nov 1994 08:49:36 GMT"
-#define LATER "Sun, 06 Nov 1994 08:49:38 GMT"
+#define LATER   "Sun, 06 Nov 1994 08:49:38 GMT"
 
 #define INM "If-None-Match: "
 #define IMS "If-Modified-Since: "
-#define IM "If-Match: "
+#define IM  "If-Match: "
 #define IUS "If-Unmodified-Since: "
-#define IR "If-Range: "
+#define IR  "If-Range: "
 
 enum flags { WEAK = 1, POST = 2, NO_ETAG = 4, NO_MTIME = 8, EXACT = 16, OFF = 32 };
 

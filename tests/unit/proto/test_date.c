@@ -13,7 +13,10 @@ static const struct date_row {
     int64_t want;
     bool bad;
 } rows[] = {
-#define BAD(name, text) {name, text, 0, true}
+#define BAD(name, text)                                                                            \
+    {                                                                                              \
+        name, text, 0, true                                                                        \
+    }
     {"H9 IMF", "Sun, 06 Nov 1994 08:49:37 GMT", 784111777, false},
     {"H9 RFC 850", "Sunday, 06-Nov-94 08:49:37 GMT", 784111777, false},
     {"H9 asctime", "Sun Nov  6 08:49:37 1994", 784111777, false},
@@ -150,8 +153,10 @@ static void clamped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parse_table), cmocka_unit_test(two_digit_years),
-        cmocka_unit_test(every_day),   cmocka_unit_test(clamped),
+        cmocka_unit_test(parse_table),
+        cmocka_unit_test(two_digit_years),
+        cmocka_unit_test(every_day),
+        cmocka_unit_test(clamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,14 @@ static const struct escape_row {
     {"P5 json tags", escape_json, STR_INIT("<a>"), "\\u003ca\\u003e"},
     {"P5 json short", escape_json, STR_INIT("\b\f\n\r\t"), "\\b\\f\\n\\r\\t"},
     {"json control", escape_json, STR_INIT("\0\x1f\x7f"), "\\u0000\\u001f\\u007f"},
-    {"V3 not UTF-8", escape_json, STR_INIT("\xff\x80" "a"), "\\u00ff\\u0080a"},
+    {"V3 not UTF-8", escape_json,
+     STR_INIT("\xff\x80"
+              "a"),
+     "\\u00ff\\u0080a"},
     {"json cut sequence", escape_json, STR_INIT("\xe2\x82"), "\\u00e2\\u0082"},
     {"json cut by ASCII", escape_json, STR_INIT("\xe2\"x"), "\\u00e2\\\"x"},
-    {"json overlong", escape_json, STR_INIT("\xc0\xaf\xe0\x80\xaf"), "\\u00c0\\u00af\\u00e0\\u0080\\u00af"},
+    {"json overlong", escape_json, STR_INIT("\xc0\xaf\xe0\x80\xaf"),
+     "\\u00c0\\u00af\\u00e0\\u0080\\u00af"},
     {"json surrogate", escape_json, STR_INIT("\xed\xa0\x80"), "\\u00ed\\u00a0\\u0080"},
     {"json beyond", escape_json, STR_INIT("\xf4\x90\x80\x80"), "\\u00f4\\u0090\\u0080\\u0080"},
     {"json last", escape_json, STR_INIT("\xf4\x8f\xbf\xbf"), "\xf4\x8f\xbf\xbf"},
@@ -34,7 +38,10 @@ static const struct escape_row {
      "\\u00f8\\u0088\\u0080\\u0080\\u0080"},
     {"log plain", escape_log, STR_INIT("GET / 'x' <~>"), "GET / 'x' <~>"},
     {"S9 log", escape_log, STR_INIT("\n\x1b\"\\\r\t\0"), "\\x0A\\x1B\\x22\\x5C\\x0D\\x09\\x00"},
-    {"V3 log high", escape_log, STR_INIT("a\x7f\x80\xff" "b"), "a\\x7F\\x80\\xFFb"},
+    {"V3 log high", escape_log,
+     STR_INIT("a\x7f\x80\xff"
+              "b"),
+     "a\\x7F\\x80\\xFFb"},
 };
 
 static void escape_table(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The chunked decoder (behaviours.md M2, M12-M16; hostile.md 2a and 17), each row at every split. */
+/* The chunked decoder (behaviours.md M2, M12-M16; hostile.md 2a and 17), each row at every split.
+ */
 #include "proto/h1_chunk.h"
 
 #include "rows.h"
@@ -50,9 +51,18 @@ static const struct chunk_row {
     const char *data;
     size_t rest;
 } rows[] = {
-#define DONE(name, text, data, rest) {name, STR_INIT(text), H1_CHUNK_DONE, data, rest}
-#define MORE(name, text, data) {name, STR_INIT(text), H1_CHUNK_MORE, data, 0}
-#define BAD(name, text) {name, STR_INIT(text), H1_CHUNK_BAD, NULL, 0}
+#define DONE(name, text, data, rest)                                                               \
+    {                                                                                              \
+        name, STR_INIT(text), H1_CHUNK_DONE, data, rest                                            \
+    }
+#define MORE(name, text, data)                                                                     \
+    {                                                                                              \
+        name, STR_INIT(text), H1_CHUNK_MORE, data, 0                                               \
+    }
+#define BAD(name, text)                                                                            \
+    {                                                                                              \
+        name, STR_INIT(text), H1_CHUNK_BAD, NULL, 0                                                \
+    }
     DONE("M2 empty", "0\r\n\r\n", "", 0),
     DONE("M2 plain", "5\r\nhello\r\n0\r\n\r\n", "hello", 0),
     DONE("M2 two", "1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "abc", 0),
@@ -64,8 +74,8 @@ static const struct chunk_row {
     DONE("M2 extension with BWS", "1 ; a = b ;c=\t\"d\" ; e\r\nx\r\n0\r\n\r\n", "x", 0),
     DONE("M15 quoted", "1;a=\"b;\\\"\\\\ \xff\t\"\r\nx\r\n0\r\n\r\n", "x", 0),
     DONE("M2 trailers", "0\r\nA: b\r\nC:\r\n\r\nX", "", 1),
-    DONE("M16 dropped", "0\r\nContent-Length: 5\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "",
-         0),
+    DONE("M16 dropped", "0\r\nContent-Length: 5\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+         "", 0),
     DONE("M13 CRLF is data", "2\r\n\r\n\r\n0\r\n\r\n", "\r\n", 0),
     MORE("M17 nothing", "", ""),
     MORE("M17 size", "5", ""),

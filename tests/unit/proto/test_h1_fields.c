@@ -13,10 +13,22 @@ static const struct fields_row {
     enum h1_error err;
     const char *want; /* "name=value;..." */
 } field_rows[] = {
-#define OKAY(name, lines, want) {name, STR_INIT(lines "\r\n"), false, false, H1_OK, want}
-#define BAD(name, lines) {name, STR_INIT(lines "\r\n"), false, false, H1_BAD, NULL}
-#define SKIP(name, lines, err, want) {name, STR_INIT(lines "\r\n"), false, true, err, want}
-#define LENIENT(name, lines, err, want) {name, STR_INIT(lines), true, false, err, want}
+#define OKAY(name, lines, want)                                                                    \
+    {                                                                                              \
+        name, STR_INIT(lines "\r\n"), false, false, H1_OK, want                                    \
+    }
+#define BAD(name, lines)                                                                           \
+    {                                                                                              \
+        name, STR_INIT(lines "\r\n"), false, false, H1_BAD, NULL                                   \
+    }
+#define SKIP(name, lines, err, want)                                                               \
+    {                                                                                              \
+        name, STR_INIT(lines "\r\n"), false, true, err, want                                       \
+    }
+#define LENIENT(name, lines, err, want)                                                            \
+    {                                                                                              \
+        name, STR_INIT(lines), true, false, err, want                                              \
+    }
     OKAY("none", "", ""),
     OKAY("B1 plain", "Host: a\r\nFoo:bar\r\n", "Host=a;Foo=bar;"),
     OKAY("B1 OWS", "A: \t b c \t \r\n", "A=b c;"),
@@ -59,9 +71,10 @@ static const struct fields_row {
     {"name only", STR_INIT("A"), false, false, H1_BAD, NULL},
     {"colon at the end", STR_INIT("A:"), false, false, H1_BAD, NULL},
     {"more behind the end", STR_INIT("\r\nA: b\r\n"), false, false, H1_BAD, NULL},
-    OKAY("B17 room", "A:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\n", "A=;A=;A=;A=;A=;A=;A=;A=;"),
-    {"B17 over", STR_INIT("A:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\n\r\n"), false, false,
-     H1_HEAD_TOO_LARGE, NULL},
+    OKAY("B17 room", "A:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\n",
+         "A=;A=;A=;A=;A=;A=;A=;A=;"),
+    {"B17 over", STR_INIT("A:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\nA:\r\n\r\n"), false,
+     false, H1_HEAD_TOO_LARGE, NULL},
     SKIP("B5 skip", "A(b: x\r\nB: y\r\n@: z\r\n", H1_OK, "B=y;"),
     SKIP("B5 skip 0x80", "\xc3\xa4: x\r\nB: y\r\n", H1_OK, "B=y;"),
     SKIP("B2 skip blank", "A b: x\r\n", H1_BAD, NULL),
@@ -198,11 +211,15 @@ static const struct digest_row {
     {"M9 VT", 1, H "Transfer-Encoding: \vchunked\r\n", H1_BAD, ""},
     {"M9 FF", 1, H "Transfer-Encoding: chunked\f\r\n", H1_BAD, ""},
     {"M9 0x85", 1, H "Transfer-Encoding: chunked\x85\r\n", H1_BAD, ""},
-    {"M9 0xa0", 1, H "Transfer-Encoding: \xa0" "chunked\r\n", H1_BAD, ""},
+    {"M9 0xa0", 1,
+     H "Transfer-Encoding: \xa0"
+       "chunked\r\n",
+     H1_BAD, ""},
     {"M9 parameter", 1, H "Transfer-Encoding: chunked;x\r\n", H1_BAD, ""},
     {"M9 parameter, blank", 1, H "Transfer-Encoding: chunked ;x\r\n", H1_BAD, ""},
     {"M9 quoted", 1, H "Transfer-Encoding: \"chunked\"\r\n", H1_BAD, ""},
-    {"M10 two lines", 1, H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", H1_BAD, ""},
+    {"M10 two lines", 1, H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", H1_BAD,
+     ""},
     {"M11 on 1.0", 0, "Transfer-Encoding: chunked\r\n", H1_BAD, ""},
     {"M19", 1, H "Transfer_Encoding: chunked\r\nContent_Length: 5\r\n", H1_OK, "k"},
     {"M20", 1, H, H1_OK, "k"},
@@ -213,8 +230,10 @@ static const struct digest_row {
      ""},
     {"B18 authorization", 1, H "Authorization: a\r\nAuthorization: b\r\n", H1_BAD, ""},
     {"B18 2a range", 1, H "Range: bytes=0-\r\nRange: bytes=0-\r\n", H1_BAD, ""},
-    {"B18 lists", 1, H "Accept-Encoding: a\r\nAccept-Encoding: b\r\nIf-None-Match: \"a\"\r\n"
-     "If-None-Match: \"b\"\r\nCookie: a\r\nCookie: b\r\n", H1_OK, "k"},
+    {"B18 lists", 1,
+     H "Accept-Encoding: a\r\nAccept-Encoding: b\r\nIf-None-Match: \"a\"\r\n"
+       "If-None-Match: \"b\"\r\nCookie: a\r\nCookie: b\r\n",
+     H1_OK, "k"},
 #undef H
 };
 
@@ -263,8 +282,8 @@ static void digest_first(void **state)
     size_t n;
 
     (void)state;
-    assert_int_equal(h1_parse_fields(STR("X: y\r\nAccept: a\r\nHost: h:1\r\nAccept: b\r\n\r\n"), false,
-                                     false, f, ROOM, &n),
+    assert_int_equal(h1_parse_fields(STR("X: y\r\nAccept: a\r\nHost: h:1\r\nAccept: b\r\n\r\n"),
+                                     false, false, f, ROOM, &n),
                      H1_OK);
     assert_int_equal(h1_digest(&line, f, n, &m), H1_OK);
     assert_int_equal(m.first[FIELD_ACCEPT], 2);
@@ -277,8 +296,10 @@ static void digest_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_table), cmocka_unit_test(fields_every_byte),
-        cmocka_unit_test(digest_table), cmocka_unit_test(digest_first),
+        cmocka_unit_test(fields_table),
+        cmocka_unit_test(fields_every_byte),
+        cmocka_unit_test(digest_table),
+        cmocka_unit_test(digest_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const struct h1_limits tight = {
 struct outcome {
     enum h1_scan_result result;
     enum h1_error err;
-    size_t seen;   /* bytes given when it was known */
+    size_t seen; /* bytes given when it was known */
     uint32_t start, pos;
 };
 
@@ -53,15 +53,18 @@ static const struct scan_row {
     {"A2 no fields", &strict, STR_INIT("GET / HTTP/1.0\r\n\r\n"), H1_SCAN_DONE, H1_OK, 0, 18, 18},
     {"A20 unfinished", &strict, STR_INIT(L H "\r"), H1_SCAN_MORE, H1_OK, 0, 0, 0},
     {"A3 HTTP/0.9", &strict, STR_INIT("GET /\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 7},
-    {"A6 HTTP/2.0", &strict, STR_INIT("GET / HTTP/2.0\r\n"), H1_SCAN_ERROR, H1_BAD_VERSION, 0, 0, 16},
+    {"A6 HTTP/2.0", &strict, STR_INIT("GET / HTTP/2.0\r\n"), H1_SCAN_ERROR, H1_BAD_VERSION, 0, 0,
+     16},
     {"A7 RTSP", &strict, STR_INIT("GET / RTSP/1.0\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 16},
     {"A19 one empty line", &strict, STR_INIT("\r\n" L "\r\n"), H1_SCAN_DONE, H1_OK, 2, 20, 20},
     {"A19 two", &strict, STR_INIT("\r\n\r\n" L "\r\n"), H1_SCAN_DONE, H1_OK, 4, 22, 22},
     {"A19 h1 three", &strict, STR_INIT("\r\n\r\n\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 5},
     {"A19 bare LF first", &strict, STR_INIT("\n" L "\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 1},
-    {"A19 bare LF first, lenient", &lenient, STR_INIT("\n\r\n" L "\n"), H1_SCAN_DONE, H1_OK, 3, 20, 20},
+    {"A19 bare LF first, lenient", &lenient, STR_INIT("\n\r\n" L "\n"), H1_SCAN_DONE, H1_OK, 3, 20,
+     20},
     {"A22 lone CRLF", &strict, STR_INIT("\r\n"), H1_SCAN_MORE, H1_OK, 0, 0, 0},
-    {"A23 h2 TLS hello", &strict, STR_INIT("\x16\x03\x01\x02\x00\x01"), H1_SCAN_ERROR, H1_BAD, 0, 0, 1},
+    {"A23 h2 TLS hello", &strict, STR_INIT("\x16\x03\x01\x02\x00\x01"), H1_SCAN_ERROR, H1_BAD, 0, 0,
+     1},
     {"A23 h2 noise", &strict, STR_INIT("\x80\x2e\x01\x00"), H1_SCAN_ERROR, H1_BAD, 0, 0, 1},
     {"A23 h2 preface", &strict, STR_INIT("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), H1_SCAN_ERROR,
      H1_BAD_VERSION, 0, 0, 16},
@@ -71,10 +74,12 @@ static const struct scan_row {
     {"A12 bare CR", &strict, STR_INIT("GET /\rHTTP/1.1\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 7},
     {"A16 NUL in target", &strict, STR_INIT("GET /\0 HTTP/1.1"), H1_SCAN_ERROR, H1_BAD, 0, 0, 6},
     {"A17 high byte", &strict, STR_INIT("GET /\xc3\xa4 HTTP/1.1"), H1_SCAN_ERROR, H1_BAD, 0, 0, 6},
-    {"A14 NUL behind version", &strict, STR_INIT("GET / HTTP/1.0\0"), H1_SCAN_ERROR, H1_BAD, 0, 0, 15},
+    {"A14 NUL behind version", &strict, STR_INIT("GET / HTTP/1.0\0"), H1_SCAN_ERROR, H1_BAD, 0, 0,
+     15},
     {"B7 obs-fold", &strict, STR_INIT(L "A: b\r\n c\r\n\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 23},
     {"B8 blank before field", &strict, STR_INIT(L " \r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 17},
-    {"B10 bare CR in value", &strict, STR_INIT(L "A: b\rc\r\n\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 22},
+    {"B10 bare CR in value", &strict, STR_INIT(L "A: b\rc\r\n\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0,
+     22},
     {"B13 bare LF, line", &strict, STR_INIT("GET / HTTP/1.1\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 15},
     {"B13 bare LF, field", &strict, STR_INIT(L "A: b\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 21},
     {"B13 bare LF, end", &strict, STR_INIT(L "A: b\r\n\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 23},
@@ -83,21 +88,26 @@ static const struct scan_row {
     {"B14 CR X", &strict, STR_INIT(L H "\rX"), H1_SCAN_ERROR, H1_BAD, 0, 0, 27},
     {"B14 CR X lenient", &lenient, STR_INIT(L H "\rX"), H1_SCAN_ERROR, H1_BAD, 0, 0, 27},
     {"B14 CR CR LF", &strict, STR_INIT(L "A: b\r\r\n\r\n"), H1_SCAN_ERROR, H1_BAD, 0, 0, 22},
-    {"B15 CR only", &strict, STR_INIT("GET / HTTP/1.1\rHost: a\r\r"), H1_SCAN_ERROR, H1_BAD, 0, 0, 16},
-    {"h12 all at the limits", &tight, STR_INIT(L H "A: bcde\r\n"), H1_SCAN_ERROR,
-     H1_HEAD_TOO_LARGE, 0, 0, 34},
+    {"B15 CR only", &strict, STR_INIT("GET / HTTP/1.1\rHost: a\r\r"), H1_SCAN_ERROR, H1_BAD, 0, 0,
+     16},
+    {"h12 all at the limits", &tight, STR_INIT(L H "A: bcde\r\n"), H1_SCAN_ERROR, H1_HEAD_TOO_LARGE,
+     0, 0, 34},
     {"h12 head at limit", &tight, STR_INIT(L H "A: bc\r\n\r\n"), H1_SCAN_DONE, H1_OK, 0, 34, 34},
     {"h12 head at limit, blank first", &tight, STR_INIT("\r\n" L H "A: bc\r\n\r\n"), H1_SCAN_DONE,
      H1_OK, 2, 36, 36},
-    {"B16 head over", &tight, STR_INIT(L H "A: bcd\r\n\r\n"), H1_SCAN_ERROR, H1_HEAD_TOO_LARGE,
-     0, 0, 34},
-    {"B16 field over", &tight, STR_INIT(L "Host: ab\r\n"), H1_SCAN_ERROR, H1_HEAD_TOO_LARGE, 0, 0, 24},
-    {"A25 line over", &tight, STR_INIT("GET /a HTTP/1.1"), H1_SCAN_ERROR, H1_URI_TOO_LONG, 0, 0, 15},
+    {"B16 head over", &tight, STR_INIT(L H "A: bcd\r\n\r\n"), H1_SCAN_ERROR, H1_HEAD_TOO_LARGE, 0,
+     0, 34},
+    {"B16 field over", &tight, STR_INIT(L "Host: ab\r\n"), H1_SCAN_ERROR, H1_HEAD_TOO_LARGE, 0, 0,
+     24},
+    {"A25 line over", &tight, STR_INIT("GET /a HTTP/1.1"), H1_SCAN_ERROR, H1_URI_TOO_LONG, 0, 0,
+     15},
     {"B17 fields at limit", &tight, STR_INIT(L "A:\r\nB:\r\n\r\n"), H1_SCAN_DONE, H1_OK, 0, 26, 26},
     {"B17 fields over", &tight, STR_INIT(L "A:\r\nB:\r\nC:\r\n\r\n"), H1_SCAN_ERROR,
      H1_HEAD_TOO_LARGE, 0, 0, 25},
-    {"A16 fault before the limit", &tight, STR_INIT("GET /\x01" "aaaaaaaaaaaaaaaa"), H1_SCAN_ERROR,
-     H1_BAD, 0, 0, 6},
+    {"A16 fault before the limit", &tight,
+     STR_INIT("GET /\x01"
+              "aaaaaaaaaaaaaaaa"),
+     H1_SCAN_ERROR, H1_BAD, 0, 0, 6},
     {"A25 limit before the fault", &tight, STR_INIT("GET /aaaaaaaaaa\x01"), H1_SCAN_ERROR,
      H1_URI_TOO_LONG, 0, 0, 15},
 };
@@ -160,8 +170,14 @@ static const struct line_row {
     enum h1_form form;
     const char *path, *query, *authority;
 } line_rows[] = {
-#define BAD(name, text) {name, STR_INIT(text), H1_BAD, 0, 0, NULL, NULL, NULL}
-#define ERR(name, text, e) {name, STR_INIT(text), e, 0, 0, NULL, NULL, NULL}
+#define BAD(name, text)                                                                            \
+    {                                                                                              \
+        name, STR_INIT(text), H1_BAD, 0, 0, NULL, NULL, NULL                                       \
+    }
+#define ERR(name, text, e)                                                                         \
+    {                                                                                              \
+        name, STR_INIT(text), e, 0, 0, NULL, NULL, NULL                                            \
+    }
     {"A1", STR_INIT("GET / HTTP/1.1"), H1_OK, METHOD_GET, H1_FORM_ORIGIN, "/", NULL, NULL},
     {"A2", STR_INIT("GET / HTTP/1.0"), H1_OK, METHOD_GET, H1_FORM_ORIGIN, "/", NULL, NULL},
     BAD("A3 HTTP/0.9", "GET /"),
@@ -221,8 +237,8 @@ static const struct line_row {
     BAD("A17 UTF-8", "GET /\xc3\xa4 HTTP/1.1"),
     BAD("A18 h11 fragment", "GET /a#b HTTP/1.1"),
     BAD("A18 fragment only", "GET # HTTP/1.1"),
-    {"E10 query", STR_INIT("GET /a/b?x=/../?y HTTP/1.1"), H1_OK, METHOD_GET, H1_FORM_ORIGIN,
-     "/a/b", "x=/../?y", NULL},
+    {"E10 query", STR_INIT("GET /a/b?x=/../?y HTTP/1.1"), H1_OK, METHOD_GET, H1_FORM_ORIGIN, "/a/b",
+     "x=/../?y", NULL},
     {"E10 empty query", STR_INIT("GET /? HTTP/1.1"), H1_OK, METHOD_GET, H1_FORM_ORIGIN, "/", "",
      NULL},
     {"N3 odd but printable", STR_INIT("GET /\"<>\\^`{|} HTTP/1.1"), H1_OK, METHOD_GET,
@@ -255,7 +271,8 @@ static const struct line_row {
     BAD("D8 absolute", "CONNECT http://host:1/ HTTP/1.1"),
     BAD("h10 authority with GET", "GET host:80 HTTP/1.1"),
     BAD("relative path", "GET index.html HTTP/1.1"),
-    {"G4 TRACE", STR_INIT("TRACE / HTTP/1.1"), H1_OK, METHOD_TRACE, H1_FORM_ORIGIN, "/", NULL, NULL},
+    {"G4 TRACE", STR_INIT("TRACE / HTTP/1.1"), H1_OK, METHOD_TRACE, H1_FORM_ORIGIN, "/", NULL,
+     NULL},
 };
 
 static void line_table(void **state)

@@ -7,7 +7,8 @@
 #include <arpa/inet.h>
 
 #define SIG "\r\n\r\n\0\r\nQUIT\n"
-#define V4 "\xc0\x00\x02\x01\xc6\x33\x64\x02\x30\x39\x01\xbb" /* 192.0.2.1:12345 198.51.100.2:443 */
+#define V4  "\xc0\x00\x02\x01\xc6\x33\x64\x02\x30\x39\x01\xbb" /* 192.0.2.1:12345 198.51.100.2:443 \
+                                                                */
 #define V6                                                                                         \
     "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01"                                                   \
     "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x02"                                                   \
@@ -17,13 +18,21 @@ static const struct proxy_row {
     const char *name;
     struct str in;
     enum proxy_result result;
-    const char *want;  /* "src port dst port", "local" or "none" */
-    size_t known;      /* bytes after which it is known; 0: all */
+    const char *want; /* "src port dst port", "local" or "none" */
+    size_t known;     /* bytes after which it is known; 0: all */
 } rows[] = {
-#define OKAY(name, text, want) {name, STR_INIT(text), PROXY_OK, want, 0}
-#define BAD(name, text, known) {name, STR_INIT(text), PROXY_BAD, NULL, known}
-    OKAY("v1 TCP4", "PROXY TCP4 192.0.2.1 198.51.100.2 12345 443\r\n", "192.0.2.1 12345 198.51.100.2 443"),
-    OKAY("v1 TCP6", "PROXY TCP6 2001:db8::1 2001:db8::2 0 65535\r\n", "2001:db8::1 0 2001:db8::2 65535"),
+#define OKAY(name, text, want)                                                                     \
+    {                                                                                              \
+        name, STR_INIT(text), PROXY_OK, want, 0                                                    \
+    }
+#define BAD(name, text, known)                                                                     \
+    {                                                                                              \
+        name, STR_INIT(text), PROXY_BAD, NULL, known                                               \
+    }
+    OKAY("v1 TCP4", "PROXY TCP4 192.0.2.1 198.51.100.2 12345 443\r\n",
+         "192.0.2.1 12345 198.51.100.2 443"),
+    OKAY("v1 TCP6", "PROXY TCP6 2001:db8::1 2001:db8::2 0 65535\r\n",
+         "2001:db8::1 0 2001:db8::2 65535"),
     OKAY("v1 UNKNOWN", "PROXY UNKNOWN\r\n", "none"),
     OKAY("v1 UNKNOWN and more", "PROXY UNKNOWN ffff::1 x y z\r\n", "none"),
     OKAY("v1 longest",
@@ -32,7 +41,8 @@ static const struct proxy_row {
          "none"),
     BAD("v1 too long",
         "PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535 "
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 107),
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
+        107),
     BAD("v1 UNKNOWNX", "PROXY UNKNOWNX\r\n", 0),
     BAD("v1 bare LF", "PROXY UNKNOWN\n", 0),
     BAD("v1 bare CR", "PROXY UNKNOWN\rx", 0),
@@ -56,10 +66,20 @@ static const struct proxy_row {
     OKAY("v2 TCP4", SIG "\x21\x11\0\x0c" V4, "192.0.2.1 12345 198.51.100.2 443"),
     OKAY("v2 UDP4", SIG "\x21\x12\0\x0c" V4, "192.0.2.1 12345 198.51.100.2 443"),
     OKAY("v2 TCP6", SIG "\x21\x21\0\x24" V6, "2001:db8::1 12345 2001:db8::2 443"),
-    OKAY("v2 TLVs", SIG "\x21\x11\0\x13" V4 "\x01\0\x01" "a" "\x04\0\0", "192.0.2.1 12345 198.51.100.2 443"),
+    OKAY("v2 TLVs",
+         SIG "\x21\x11\0\x13" V4 "\x01\0\x01"
+             "a"
+             "\x04\0\0",
+         "192.0.2.1 12345 198.51.100.2 443"),
     OKAY("v2 local", SIG "\x20\0\0\0", "local"),
-    OKAY("v2 local with junk", SIG "\x20\x11\0\x03" "abc", "local"),
-    OKAY("v2 unspec", SIG "\x21\0\0\x04" "abcd", "none"),
+    OKAY("v2 local with junk",
+         SIG "\x20\x11\0\x03"
+             "abc",
+         "local"),
+    OKAY("v2 unspec",
+         SIG "\x21\0\0\x04"
+             "abcd",
+         "none"),
     BAD("v2 version 1", SIG "\x11\x11\0\x0c", 13),
     BAD("v2 command 2", SIG "\x22\x11\0\x0c", 13),
     BAD("v2 family 4", SIG "\x21\x41\0\x0c", 14),
@@ -69,8 +89,12 @@ static const struct proxy_row {
     BAD("v2 v6 block too short", SIG "\x21\x21\0\x0c" V4, 28),
     BAD("v2 unix block too short", SIG "\x21\x31\0\x0c" V4, 28),
     BAD("v2 TLV cut", SIG "\x21\x11\0\x0e" V4 "\x01\0", 30),
-    BAD("v2 TLV too long", SIG "\x21\x11\0\x10" V4 "\x01\0\x02" "a", 32),
-    OKAY("v2 checksum", SIG "\x21\x11\0\x13" V4 "\x03\0\x04\xc8\xcc\xd4\xb7", "192.0.2.1 12345 198.51.100.2 443"),
+    BAD("v2 TLV too long",
+        SIG "\x21\x11\0\x10" V4 "\x01\0\x02"
+            "a",
+        32),
+    OKAY("v2 checksum", SIG "\x21\x11\0\x13" V4 "\x03\0\x04\xc8\xcc\xd4\xb7",
+         "192.0.2.1 12345 198.51.100.2 443"),
     BAD("v2 checksum wrong", SIG "\x21\x11\0\x13" V4 "\x03\0\x04\0\0\0\0", 35),
     BAD("v2 checksum short", SIG "\x21\x11\0\x11" V4 "\x03\0\x02\0\0", 33),
 };
@@ -131,7 +155,9 @@ static void proxy_tlvs(void **state)
     struct proxy_hdr h;
     struct str value;
     uint8_t type;
-    struct str in = STR(SIG "\x21\x11\0\x15" V4 "\x01\0\x03" "h2c" "\xea\0\0");
+    struct str in = STR(SIG "\x21\x11\0\x15" V4 "\x01\0\x03"
+                            "h2c"
+                            "\xea\0\0");
 
     (void)state;
     assert_int_equal(proxy_hdr_parse(in, &h), PROXY_OK);

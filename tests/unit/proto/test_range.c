@@ -56,13 +56,20 @@ static const struct range_row {
     {"I11 sum", "bytes=0-,0-", 1000, "ignore"},
     {"I11 sum, by one", "bytes=0-499,499-999", 1000, "ignore"},
     {"I11 sum, just", "bytes=0-499,500-999", 1000, "0+1000"},
-    {"I11 17 ranges", "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,"
-     "26-26,28-28,30-30,32-32", 10000, "ignore"},
-    {"I11 16 ranges", "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,"
-     "26-26,28-28,30-30", 10000, "0+1 2+1 4+1 6+1 8+1 10+1 12+1 14+1 16+1 18+1 20+1 22+1 24+1 26+1 "
+    {"I11 17 ranges",
+     "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,"
+     "26-26,28-28,30-30,32-32",
+     10000, "ignore"},
+    {"I11 16 ranges",
+     "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,24-24,"
+     "26-26,28-28,30-30",
+     10000,
+     "0+1 2+1 4+1 6+1 8+1 10+1 12+1 14+1 16+1 18+1 20+1 22+1 24+1 26+1 "
      "28+1 30+1"},
-    {"I11 17 with one beyond", "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
-     "24-24,26-26,28-28,30-30,99999-", 10000, "ignore"},
+    {"I11 17 with one beyond",
+     "bytes=0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14,16-16,18-18,20-20,22-22,"
+     "24-24,26-26,28-28,30-30,99999-",
+     10000, "ignore"},
     {"I11 cost", "bytes=0-599,601-999,0-0,2-2,4-4,6-6,8-8,10-10,12-12,14-14", 1000, "ignore"},
     {"I12 2^63", "bytes=9223372036854775808-", 1000, "416"},
     {"I12 2^64", "bytes=0-18446744073709551616", 1000, "0+1000"},
@@ -74,7 +81,8 @@ static const struct range_row {
     {"2a suffix 30 digits", "bytes=-999999999999999999999999999999", 1000, "0+1000"},
     {"2a pair of suffixes", "bytes=-9223372036854775608,-9223372036854776000", 1000, "ignore"},
     {"2a pair of 1 and huge", "bytes=-1,-18446744073709551615", 1000, "ignore"},
-    {"2a 5 GiB", "bytes=-2147483649,0-2147483647", 5368709120, "3221225471+2147483649 0+2147483648"},
+    {"2a 5 GiB", "bytes=-2147483649,0-2147483647", 5368709120,
+     "3221225471+2147483649 0+2147483648"},
     {"I22 beyond 4 GiB", "bytes=4294967296-4294967297", 5368709120, "4294967296+2"},
     {"I22 largest", "bytes=9223372036854775806-9223372036854775807", UINT64_MAX,
      "9223372036854775806+2"},
@@ -164,7 +172,8 @@ static void range_equals_bitmap(void **state)
             const char *comma = i != 0 ? "," : "";
             switch (random_next(&seed) % 3) {
             case 0:
-                used += (size_t)sprintf(value + used, "%s%ju-%ju", comma, (uintmax_t)a, (uintmax_t)b);
+                used +=
+                    (size_t)sprintf(value + used, "%s%ju-%ju", comma, (uintmax_t)a, (uintmax_t)b);
                 break;
             case 1:
                 used += (size_t)sprintf(value + used, "%s%ju-", comma, (uintmax_t)a);
@@ -185,8 +194,8 @@ static void range_equals_bitmap(void **state)
             ROW(value, r == RANGE_IGNORE);
         }
         if (r != RANGE_OK) {
-            ROW(value, r == RANGE_IGNORE ? members > ARRAY_LEN(out) || sum > size || size == 0
-                                         : sum == 0);
+            ROW(value,
+                r == RANGE_IGNORE ? members > ARRAY_LEN(out) || sum > size || size == 0 : sum == 0);
             continue;
         }
         ok++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths: rows of behaviours.md E and F and hostile.md B, and a million random ones against a model. */
+/* Paths: rows of behaviours.md E and F and hostile.md B, and a million random ones against a model.
+ */
 #include "proto/uri.h"
 
 #include "core/num.h"
@@ -10,7 +11,10 @@ static const struct uri_row {
     struct str raw;
     const char *merged, *kept; /* with and without merge_slashes; NULL: refused */
 } rows[] = {
-#define SAME(name, raw, out) {name, STR_INIT(raw), out, out}
+#define SAME(name, raw, out)                                                                       \
+    {                                                                                              \
+        name, STR_INIT(raw), out, out                                                              \
+    }
     SAME("plain", "/a/b.html", "/a/b.html"),
     SAME("root", "/", "/"),
     SAME("empty", "", NULL),
@@ -167,9 +171,9 @@ static uint64_t random_next(uint64_t *state)
 
 static void normalise_equals_model(void **state)
 {
-    static const char *const pieces[] = {"/",   "/",   "/", ".",   ".",   "..", "%2e", "%2E", "a",
-                                         "bcd", "%41", "%", "%2f", "%00", "~",  "%25", "/.",  "/..",
-                                         "/../", "%5c", ";", "//"};
+    static const char *const pieces[] = {"/",  "/",   "/",    ".",   ".",   "..",  "%2e", "%2E",
+                                         "a",  "bcd", "%41",  "%",   "%2f", "%00", "~",   "%25",
+                                         "/.", "/..", "/../", "%5c", ";",   "//"};
     uint64_t seed = 20261;
     int good = 0;
 
@@ -239,7 +243,8 @@ static void encode(void **state)
     } encode_rows[] = {
         {"plain", STR_INIT("/a-b_c.~/d"), "/a-b_c.~/d"},
         {"sub-delims", STR_INIT("/!$&'()*+,;=:@"), "/!$&'()*+,;=:@"},
-        {"N3 marks", STR_INIT("/ \"<>\\^`{|}%#?[]"), "/%20%22%3C%3E%5C%5E%60%7B%7C%7D%25%23%3F%5B%5D"},
+        {"N3 marks", STR_INIT("/ \"<>\\^`{|}%#?[]"),
+         "/%20%22%3C%3E%5C%5E%60%7B%7C%7D%25%23%3F%5B%5D"},
         {"N3 CTL and high", STR_INIT("/\r\n\x7f\xc3\xa4\0"), "/%0D%0A%7F%C3%A4%00"},
         {"F6 two slashes", STR_INIT("//evil.com/"), "/evil.com/"},
         {"F6 many", STR_INIT("////"), "/"},
@@ -268,8 +273,8 @@ static void encode(void **state)
 static void extension(void **state)
 {
     static const char *const ext_rows[][2] = {
-        {"/a.html", "html"}, {"/a.tar.gz", "gz"}, {"/a", ""},  {"/a.b/c", ""},
-        {"/a.", ""},         {"/.x", "x"},        {"", ""},    {"/a.b/", ""},
+        {"/a.html", "html"}, {"/a.tar.gz", "gz"}, {"/a", ""}, {"/a.b/c", ""},
+        {"/a.", ""},         {"/.x", "x"},        {"", ""},   {"/a.b/", ""},
         {"a.JPG", "JPG"},
     };
 
@@ -299,9 +304,13 @@ static void lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normalise_table), cmocka_unit_test(plain_is_not_copied),
-        cmocka_unit_test(normalise_equals_model), cmocka_unit_test(hidden),
-        cmocka_unit_test(encode), cmocka_unit_test(extension), cmocka_unit_test(lengths),
+        cmocka_unit_test(normalise_table),
+        cmocka_unit_test(plain_is_not_copied),
+        cmocka_unit_test(normalise_equals_model),
+        cmocka_unit_test(hidden),
+        cmocka_unit_test(encode),
+        cmocka_unit_test(extension),
+        cmocka_unit_test(lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
