@@ -69,7 +69,7 @@ struct fentry {
 
 /* What symbolic links may do (disable_symlinks). */
 enum flinks {
-    FLINKS_BENEATH,  /* may not lead out of the root (EXDEV); absolute ones that stay inside are fine */
+    FLINKS_BENEATH,  /* may not lead out of the root (EXDEV); absolute ones inside are fine */
     FLINKS_FOLLOW,
     FLINKS_NONE,     /* none below the root: ELOOP */
     FLINKS_OWNER,    /* link and target have the same owner, else ELOOP */

@@ -44,8 +44,10 @@ struct diag {
 void diag_init(struct diag *d, struct arena *a);
 
 /* path may be STR_NONE. Says what is wrong and what was expected. */
-void diag_error(struct diag *d, struct pos pos, struct str path, const char *fmt, ...) PRINTF_LIKE(4, 5);
-void diag_warn(struct diag *d, struct pos pos, struct str path, const char *fmt, ...) PRINTF_LIKE(4, 5);
+void diag_error(struct diag *d, struct pos pos, struct str path, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+void diag_warn(struct diag *d, struct pos pos, struct str path, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
 
 /* The whole report, ordered by file and line as found, each entry at most 3 lines. */
 void diag_print(const struct diag *d, struct buf *to);

@@ -80,7 +80,7 @@ enum row_flags {
     ROW_REPEATABLE = 1,  /* each list item is one instance */
     ROW_UNLIMITED = 2,   /* the word unlimited is allowed */
     ROW_NO_INHERIT = 4,  /* an unset one stays at its default in inner blocks */
-    ROW_VERBATIM = 8,    /* a scalar is one argument, not split (log_format); list items are joined */
+    ROW_VERBATIM = 8,    /* a scalar is one argument, not split (log_format); a list is joined */
     ROW_MERGE = 16,      /* keyed: entries are joined down the tree and over includes */
     ROW_REQUIRED = 32,   /* must be set in each block of its scope */
     ROW_BLOCK_LIST = 64, /* CTYPE_BLOCK: a list of blocks or one map (server) */
@@ -101,7 +101,7 @@ struct directive {
     enum ctype type;
     unsigned scopes;          /* enum scope bits it may stand in */
     size_t offset;            /* of the field in the section's struct */
-    int64_t min, max;         /* of the value; of the number of arguments for CTYPE_ARGS; 0,0: any */
+    int64_t min, max;         /* of the value; for CTYPE_ARGS the number of arguments; 0,0: any */
     const char *dflt;         /* as it would be written in a file; NULL: zero, or empty */
     const char *const *choices; /* CTYPE_ENUM, NULL-terminated */
     unsigned flags;           /* enum row_flags */

@@ -20,7 +20,7 @@ bool value_enum(struct str s, const char *const *choices, int *out, const char *
 struct str value_size_text(struct arena *a, int64_t v);
 struct str value_time_text(struct arena *a, int64_t v);
 
-/* `port`, `host:port`, `host`, `[v6]:port`, `unix:/path`, `*:port`, with port ranges "8000-8010". */
+/* `port`, `host:port`, `host`, `[v6]:port`, `unix:/path`, `*:port`; port ranges as "8000-8010". */
 struct value_address {
     enum { VALUE_ADDRESS_IP, VALUE_ADDRESS_UNIX } kind;
     struct str host;        /* empty or "*": any; without brackets */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For implementers of back ends only (uring*.c, epoll*.c, loop.c): the vtable and shared helpers. */
+/* For implementers of back ends only (uring*.c, epoll*.c, loop.c): vtable and shared helpers. */
 #ifndef SLUICE_EVENT_BACKEND_H
 #define SLUICE_EVENT_BACKEND_H
 
@@ -9,7 +9,8 @@ struct ev_backend {
     const char *name;
     int rank;            /* the highest one that works is chosen */
     /*
-     * Does this kernel let us? OK, or UNSUPPORTED (refused with ENOSYS, EPERM, EINVAL: another back end may be taken),
+     * Does this kernel let us? OK, or UNSUPPORTED (refused with ENOSYS, EPERM, EINVAL: another back
+     * end may be taken),
      * or ERROR (a failure that must not be papered over). `why` gets the reason in words.
      */
     enum status (*probe)(const struct ev_conf *conf, char *why, size_t size);

@@ -75,14 +75,14 @@ struct op {
     int fd;
     union {
         struct {
-            const char *data; /* in a completion with res > 0: the bytes, valid inside done() only */
+            const char *data; /* when done with res > 0: the bytes, valid inside done() only */
         } recv;
         struct {
             const void *p;
             size_t n;
         } send;
         struct {
-            struct msghdr *msg; /* msg and its iovec: the caller's, may be changed by the back end */
+            struct msghdr *msg; /* msg and its iovec: the caller's, the back end may change them */
         } sendv;
         struct {
             struct send_file *sf;
@@ -126,10 +126,11 @@ static inline bool op_busy(const struct op *op)
 void op_accept(struct loop *loop, struct op *op, int fd);
 
 /*
- * Receives until end of stream, error or cancel.  res > 0 (always with OP_MORE): u.recv.data holds res bytes
- * that are valid inside done() only.  res == 0: the peer has shut its side down.  The back end
- * re-arms by itself when the kernel ends a multishot or buffers run short.  done() may cancel the op
- * to stop the flow (back pressure): bytes that were already received are still delivered first.
+ * Receives until end of stream, error or cancel.  res > 0 (always with OP_MORE): u.recv.data holds
+ * res bytes that are valid inside done() only.  res == 0: the peer has shut its side down.  The
+ * back end re-arms by itself when the kernel ends a multishot or buffers run short.  done() may
+ * cancel the op to stop the flow (back pressure): bytes that were already received are still
+ * delivered first.
  */
 void op_recv(struct loop *loop, struct op *op, int fd);
 
@@ -181,7 +182,7 @@ void op_write_file(struct loop *loop, struct op *op, int fd, const void *p, size
 void op_open(struct loop *loop, struct op *op, int dirfd, const char *path,
              const struct open_how *how);
 
-/* Readiness of a descriptor that is not a stream of ours (signalfd, inotify, channel). res: revents */
+/* Readiness of a descriptor that is no stream of ours (signalfd, inotify, channel). res: revents */
 void op_poll(struct loop *loop, struct op *op, int fd, uint32_t events, unsigned flags);
 
 /* connect(2) of a nonblocking socket; addr stays valid until completion. res: 0. */

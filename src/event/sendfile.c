@@ -10,8 +10,8 @@
  *                          by then in the page cache, are taken again later
  *
  * The ring's own SPLICE is not used: it is always punted to a kernel worker thread, one of which a
- * slow reader would hold.  Residency is asked for with cachestat(2) (Linux 6.5), before that by a one-byte
- * preadv2(2) RWF_NOWAIT at the end of the range.
+ * slow reader would hold.  Residency is asked for with cachestat(2) (Linux 6.5), before that by a
+ * one-byte preadv2(2) RWF_NOWAIT at the end of the range.
  */
 #include "event/backend.h"
 

@@ -30,7 +30,7 @@ struct stream {
      * response_resume(r) will be called. PULL_ERROR: the connection is aborted.
      */
     enum pull (*pull)(struct stream *s, struct request *r, struct wbuf *w);
-    void (*fini)(struct stream *s, struct request *r); /* once, at the end of the request; may be NULL */
+    void (*fini)(struct stream *s, struct request *r); /* once, at the request's end; may be NULL */
 };
 
 #define LENGTH_UNKNOWN UINT64_MAX

@@ -30,8 +30,8 @@ struct location {
     struct block *block;
     const struct http_conf *conf; /* HTTP(block) */
     struct vhost *vhost;
-    struct location *parent;      /* prefix: the longest other prefix that is a prefix of this one */
-    hook_f **phases[PHASES];      /* NULL-terminated lists; [PHASE_SERVER_REWRITE] belongs to the vhost's own */
+    struct location *parent;      /* prefix: the longest other prefix that begins this one */
+    hook_f **phases[PHASES];      /* NULL-terminated; [PHASE_SERVER_REWRITE]: the vhost's own */
     const struct filter **filters;   /* in order, NULL-terminated */
     bool heads_constant;          /* every filter is constant here: heads may be kept with files */
     struct regex *regex;
@@ -82,7 +82,8 @@ struct cycle_http {
 
 /*
  * Compiles the http block: freezes modules, orders hooks, builds routing, lists the listeners.
- * All faults go to cy->diag; false if there was one. arena, diag, main_block, prefix and workers are set by the caller.
+ * All faults go to cy->diag; false if there was one. arena, diag, main_block, prefix and workers
+ * are set by the caller.
  */
 bool http_compile(struct cycle_http *cy);
 

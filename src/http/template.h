@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Templates: text with $name and ${name}, compiled once. An unknown variable is an error at load. */
+/* Templates: text with $name and ${name}, compiled once. An unknown variable is a load error. */
 #ifndef SLUICE_HTTP_TEMPLATE_H
 #define SLUICE_HTTP_TEMPLATE_H
 

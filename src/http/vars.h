@@ -9,7 +9,7 @@
 struct request;
 struct var;
 
-/* True and *out: the value (bytes live as long as the request). False: not found (empty, "-" in logs). */
+/* True and *out: the value, alive as long as the request. False: not found (empty, "-" in logs). */
 typedef bool var_get_f(struct request *r, const struct var *v, struct str arg, struct str *out);
 
 struct var {

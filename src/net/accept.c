@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accepting: each new descriptor becomes a connection; trouble with descriptors is said, not spun on. */
+/* Accepting: each new descriptor becomes a connection; trouble is said, not spun on. */
 #include "net/listen.h"
 
 #include <errno.h>

@@ -121,9 +121,9 @@ void conn_close(struct conn *c, enum close_reason r);
 /* As conn_close, and the peer gets a RST: what was sent must not look complete. */
 void conn_abort(struct conn *c, enum close_reason r);
 /*
- * Closes politely when input may still be on its way: nothing more is written after what is queued, input is read
- * and dropped until the peer closes, idle_ms pass without any or total_ms pass in all
- * (RFC 9112 9.6).  The protocol sees only `closed` from now on.
+ * Closes politely when input may still be on its way: nothing more is written after what is queued,
+ * input is read and dropped until the peer closes, idle_ms pass without any or total_ms pass in
+ * all (RFC 9112 9.6).  The protocol sees only `closed` from now on.
  */
 void conn_linger(struct conn *c, uint64_t idle_ms, uint64_t total_ms);
 

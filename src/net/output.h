@@ -56,7 +56,8 @@ struct output {
 };
 
 /*
- * Room for n (<= OUT_MEM) contiguous bytes at the end, to be written and then committed; NULL: no memory.
+ * Room for n (<= OUT_MEM) contiguous bytes at the end, to be written and then committed; NULL: no
+ * memory.
  */
 char *out_room(struct output *o, struct out_pool *p, size_t n);
 void out_commit(struct output *o, size_t n);

@@ -14,7 +14,7 @@ struct conn;
 struct transport {
     const char *name;
     bool send_file; /* file ranges may go straight from the page cache to the socket */
-    /* Starts receiving; conn_opened() when application bytes may flow (at once, or after a handshake). */
+    /* Starts receiving; conn_opened() when application bytes may flow (after a handshake). */
     void (*start)(struct conn *c);
     /* Bytes came from the socket (valid during the call): conn_deliver() what they decode to. */
     void (*received)(struct conn *c, struct str data);
