@@ -79,6 +79,8 @@ bool request_field_name(struct request *r, struct str name, struct str *value);
 
 /* Runs the phases from where the request stands until it is answered or waits. */
 void request_run(struct request *r);
+/* Goes on as if a hook had returned v. */
+void request_verdict(struct request *r, enum verdict v);
 /* A hook that said PENDING is to be called again (or, after=true, passed over). */
 void request_resume(struct request *r, bool after);
 
@@ -88,6 +90,9 @@ void request_resume(struct request *r, bool after);
  */
 enum verdict request_redirect(struct request *r, struct str path, struct str args);
 enum verdict request_redirect_named(struct request *r, struct str name);
+
+/* 301 to the request's own path with a slash behind it, query kept. */
+enum verdict request_add_slash(struct request *r);
 
 /* root or alias applied to a path: directory and the path below it; false: no memory or bad. */
 bool request_file(struct request *r, struct str path, struct str *root, struct str *below);

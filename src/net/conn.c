@@ -197,7 +197,11 @@ void conn_flush(struct conn *c)
 /* Once all is written the peer is told, and the rest of its input is read for a while. */
 static void linger_shutdown(struct conn *c)
 {
-    if (c->lingering && out_empty(&c->out))
+    if (!out_empty(&c->out))
+        return;
+    if (c->ended)
+        conn_close(c, CLOSE_DONE);
+    else
         c->transport->shutdown(c);
 }
 
@@ -232,12 +236,6 @@ void conn_linger(struct conn *c, uint64_t idle_ms, uint64_t total_ms)
 {
     if (c->closing || c->lingering)
         return;
-    if (c->ended) { /* nothing can come: what is queued still goes out */
-        if (out_empty(&c->out)) {
-            conn_close(c, CLOSE_DONE);
-            return;
-        }
-    }
     conn_timeout(c, out_empty(&c->out) ? idle_ms : total_ms);
     c->lingering = true;
     conn_recv_resume(c);

@@ -1,0 +1,3 @@
+# Files from the document root.
+module_name = static
+module_sources = static.c

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files.  The last content handler: whatever no other module has answered is a file, a directory
+ * (redirected to its slash, refused behind it) or an error.  Preconditions are evaluated here,
+ * because only here it is known what a 200 would carry.
+ */
+#include "http/http.h"
+#include "http/request.h"
+#include "proto/cond.h"
+#include "proto/uri.h"
+
+#include <errno.h>
+
+#define STATIC_RANK 1000
+
+static unsigned status_of_errno(int err)
+{
+    switch (err) {
+    case ENOENT: case ENOTDIR: case ENAMETOOLONG:
+        return 404;
+    case EACCES: case EPERM: case ELOOP: case EXDEV:
+        return 403;
+    default:
+        return 500;
+    }
+}
+
+static enum verdict not_served(struct request *r, const struct fentry *e)
+{
+    int err = e->kind == FENTRY_OTHER ? 0 : e->err;
+    unsigned status = err == 0 ? 403 : status_of_errno(err);
+    if (err == 0)
+        log_error(&r->log, "\"" STR_FMT STR_FMT "\" is not a regular file",
+                  STR_ARG(r->lookup.root), STR_ARG(r->lookup.path));
+    else if (status != 404 || r->loc->conf->log_not_found)
+        log_errno_at(&r->log, status == 404 ? LEVEL_ERROR : status == 500 ? LEVEL_CRIT : LEVEL_ERROR,
+                     err, "open() \"" STR_FMT STR_FMT "\" failed", STR_ARG(r->lookup.root),
+                     STR_ARG(r->lookup.path));
+    return response_error(r, status);
+}
+
+/* "/dir" is "/dir/": said with a redirect that keeps the query. */
+static enum verdict directory(struct request *r)
+{
+    if (r->uri.p[r->uri.n - 1] == '/') {
+        log_error(&r->log, "directory index of \"" STR_FMT STR_FMT "\" is forbidden",
+                  STR_ARG(r->lookup.root), STR_ARG(r->lookup.path));
+        return response_error(r, 403);
+    }
+    return request_add_slash(r);
+}
+
+static enum cond_since since_of(int how)
+{
+    return how == HTTP_IMS_OFF     ? COND_SINCE_OFF
+           : how == HTTP_IMS_EXACT ? COND_SINCE_EXACT
+                                   : COND_SINCE_BEFORE;
+}
+
+static bool conditional(const struct request *r)
+{
+    const uint16_t *first = r->meta.first;
+    return (first[FIELD_IF_NONE_MATCH] | first[FIELD_IF_MODIFIED_SINCE] | first[FIELD_IF_MATCH] |
+            first[FIELD_IF_UNMODIFIED_SINCE]) != 0;
+}
+
+static struct etag tag_of(struct str quoted)
+{
+    struct etag t = {.weak = str_starts(quoted, STR("W/"))};
+    t.opaque = str_skip(quoted, t.weak ? 3 : 1);
+    t.opaque.n -= t.opaque.n > 0 ? 1 : 0;
+    return t;
+}
+
+static enum cond_result evaluate(struct request *r, const struct fentry *e)
+{
+    struct response *res = &r->res;
+    struct cond_target t = {
+        .mtime = e->mtime_s,
+        .has_etag = res->etag.n != 0,
+        .has_mtime = res->last_modified.n != 0,
+        .get_or_head = true,
+        .since = since_of(r->loc->conf->if_modified_since),
+        .now_year = date_civil(r->start_wall.tv_sec).year,
+    };
+    if (t.has_etag)
+        t.etag = tag_of(res->etag);
+    return cond_evaluate(r->fields, r->field_count, r->meta.first, &t);
+}
+
+static enum verdict serve(struct request *r, struct fentry *e)
+{
+    struct response *res = &r->res;
+    bool plain = !r->error_page && !conditional(r);
+    const struct fhead *kept = plain ? fentry_head(e, r->loc, 200, 0) : NULL;
+    if (kept != NULL) {
+        res->status = 200;
+        res->entry = e;
+        res->body = BODY_FILE;
+        res->off = 0;
+        res->length = e->size;
+        res->head = kept;
+        return VERDICT_DONE;
+    }
+    response_file(r, e);
+    if (r->error_page || plain)
+        return VERDICT_DONE;
+    switch (evaluate(r, e)) {
+    case COND_NONE:
+        break;
+    case COND_NOT_MODIFIED:
+        res->status = 304;
+        res->body = BODY_NONE;
+        break;
+    case COND_PRECONDITION_FAILED:
+        return response_error(r, 412);
+    }
+    return VERDICT_DONE;
+}
+
+/* Takes over the reference to the entry. */
+static enum verdict found(struct request *r, struct fentry *e)
+{
+    enum verdict v;
+    switch ((enum fentry_kind)e->kind) {
+    case FENTRY_FILE:
+        if (r->uri.p[r->uri.n - 1] == '/') { /* "/file/" is not the file */
+            v = response_error(r, 404);
+            break;
+        }
+        return serve(r, e);
+    case FENTRY_DIR:
+        v = directory(r);
+        break;
+    default:
+        v = not_served(r, e);
+        break;
+    }
+    fentry_put(e);
+    return v;
+}
+
+static void looked_up(struct flookup *l)
+{
+    struct request *r = container_of(l, struct request, lookup);
+    struct fentry *e = l->entry;
+    r->looking = false;
+    r->pending = false;
+    l->entry = NULL;
+    request_verdict(r, found(r, e));
+}
+
+static enum flinks links_of(int disable_symlinks)
+{
+    switch ((enum http_links)disable_symlinks) {
+    case HTTP_LINKS_OFF: return FLINKS_FOLLOW;
+    case HTTP_LINKS_ON: return FLINKS_NONE;
+    case HTTP_LINKS_IF_NOT_OWNER: return FLINKS_OWNER;
+    case HTTP_LINKS_BENEATH: break;
+    }
+    return FLINKS_BENEATH;
+}
+
+static enum verdict options(struct request *r)
+{
+    response_bytes(r, 204, STR_NONE, STR_NONE);
+    r->res.body = BODY_NONE;
+    header_add(r, STR("Allow"), STR("GET, HEAD, OPTIONS"));
+    return VERDICT_DONE;
+}
+
+static enum verdict static_content(struct request *r)
+{
+    if (r->line.method != METHOD_GET && r->line.method != METHOD_HEAD)
+        return r->line.method == METHOD_OPTIONS ? options(r) : response_error(r, 405);
+    struct flookup *l = &r->lookup;
+    if (!request_file(r, r->uri, &l->root, &l->path))
+        return response_error(r, 404);
+    l->links = (uint8_t)links_of(r->loc->conf->disable_symlinks);
+    l->bypass = r->loc->conf->cache_off;
+    l->done = looked_up;
+    l->entry = NULL;
+    switch (fcache_get(r->worker->files, l)) {
+    case STATUS_OK: {
+        struct fentry *e = l->entry;
+        l->entry = NULL;
+        return found(r, e);
+    }
+    case STATUS_AGAIN:
+        r->looking = true;
+        return VERDICT_PENDING;
+    default:
+        return response_error(r, 500);
+    }
+}
+
+static const struct hook static_hooks[] = {
+    {.phase = PHASE_CONTENT, .rank = STATIC_RANK, .run = static_content},
+    {.run = NULL},
+};
+
+const struct module static_module = {
+    .magic = MODULE_MAGIC,
+    .section = {.name = "static"},
+    .hooks = static_hooks,
+};

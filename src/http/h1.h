@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* HTTP/1.x on a connection: what h1.c (reading) and h1_write.c (writing) share. */
+#ifndef SLUICE_HTTP_H1_H
+#define SLUICE_HTTP_H1_H
+
+#include "http/http.h"
+#include "http/request.h"
+#include "proto/h1_chunk.h"
+
+/* What a client may have us hold of requests we have not come to yet, before we stop reading. */
+#define H1_SAVED_PAUSE (64u << 10)
+#define H1_SAVED_MAX (1u << 20)
+/* Output that may be queued before the next request of a pipeline is looked at. */
+#define H1_QUEUE_MAX (64u << 10)
+
+/* The state of a connection. */
+struct h1 {
+    struct request *open;      /* being answered; NULL: none */
+    struct list answered;      /* responses whose bytes are still going out, oldest first */
+    char *in;                  /* input saved for later; NULL: none */
+    uint32_t in_n, in_room;
+    struct h1_scan scan;
+    uint8_t body;              /* enum h1_body: request body still to be read */
+    bool feeding;              /* in h1_feed(): do not enter it again */
+    bool last;                 /* no further request is read */
+    bool linger;               /* close politely after the last byte */
+    bool in_head;              /* part of a head has come: the head timeout runs */
+    uint64_t body_left;
+    uint64_t body_max;         /* what may still come of a chunked body, before it is 413 */
+    struct h1_chunk chunk;
+    uint64_t acked;            /* at the last look, to tell slow from stuck */
+};
+
+static inline struct h1 *h1_of(struct conn *c)
+{
+    return conn_state(c);
+}
+
+/* h1_write.c: head and body of a response into the connection's output. */
+void h1_respond(struct request *r);
+void h1_stream_pump(struct request *r);
+
+/* h1.c: the response is in the output queue as a whole, or the connection is being given up. */
+void h1_answered(struct request *r);
+/* The status closes the connection afterwards (behaviours.md K5). */
+bool h1_status_closes(unsigned status);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The phase engine: a request is routed, its location's hooks are run until one answers. */
+#include "http/request.h"
+
+#include "http/codec.h"
+#include "http/errors.h"
+#include "http/http.h"
+#include "proto/uri.h"
+
+bool request_field(struct request *r, enum field_id id, struct str *value)
+{
+    uint16_t first = r->meta.first[id];
+    if (first == 0)
+        return false;
+    *value = r->fields[first - 1].value;
+    for (size_t i = first; i < r->field_count; i++) {
+        if (r->fields[i].id != id)
+            continue;
+        struct str parts[] = {*value, STR(", "), r->fields[i].value};
+        *value = arena_cat(&r->mem, parts, ARRAY_LEN(parts));
+    }
+    return true;
+}
+
+bool request_field_name(struct request *r, struct str name, struct str *value)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->field_count; i++) {
+        if (!str_eq_nocase(r->fields[i].name, name))
+            continue;
+        struct str parts[] = {*value, STR(", "), r->fields[i].value};
+        *value = found ? arena_cat(&r->mem, parts, ARRAY_LEN(parts)) : r->fields[i].value;
+        found = true;
+    }
+    return found;
+}
+
+
+enum verdict request_add_slash(struct request *r)
+{
+    size_t room = URI_ENCODED_MAX(r->uri.n) + r->args.n + 2;
+    char *mem = arena_bytes(&r->mem, room);
+    if (mem == NULL)
+        return response_error(r, 500);
+    struct wbuf w = wbuf_make(mem, room);
+    uri_encode_path(&w, r->uri);
+    wbuf_char(&w, '/');
+    if (r->args.n > 0) {
+        wbuf_char(&w, '?');
+        wbuf_str(&w, r->args);
+    }
+    return response_redirect(r, 301, str_between(mem, w.at));
+}
+
+/*
+ * Chooses the location for r->uri. What is refused everywhere is refused here, so that no handler
+ * has to think of it.
+ */
+static enum verdict choose_location(struct request *r)
+{
+    bool slash = false;
+    r->loc = location_find(r->vhost, r->uri, r, &slash);
+    r->extension = uri_extension(r->uri);
+    r->phase = PHASE_REWRITE;
+    r->hook = 0;
+    if (slash)
+        return request_add_slash(r);
+    if (r->loc->conf->internal && !r->internal)
+        return response_error(r, 404);
+    if (!r->loc->conf->hidden_files && uri_hidden_segment(r->uri).n != 0) {
+        log_info(&r->log, "\"" STR_FMT "\" is hidden", STR_ARG(r->uri));
+        return response_error(r, 404);
+    }
+    return VERDICT_NEXT;
+}
+
+static void run_filters(struct request *r)
+{
+    for (const struct filter **f = r->loc->filters; *f != NULL; f++)
+        (*f)->run(r, &r->res);
+}
+
+static void respond(struct request *r)
+{
+    CHECK(!r->responded);
+    r->responded = true;
+    if (r->res.head == NULL) {
+        if (r->error_page && r->error_status != 0 && r->res.status == 200)
+            r->res.status = r->error_status;
+        run_filters(r);
+    }
+    r->codec->respond(r);
+}
+
+/* The next hook to run, moving on over phases; NULL: nobody answered. */
+static hook_f *next_hook(struct request *r, enum verdict *v)
+{
+    for (;;) {
+        hook_f **list = r->phase == PHASE_SERVER_REWRITE ? r->vhost->own.phases[r->phase]
+                                                         : r->loc->phases[r->phase];
+        if (list != NULL && list[r->hook] != NULL)
+            return list[r->hook];
+        if (r->phase == PHASE_CONTENT)
+            return NULL;
+        r->phase++;
+        r->hook = 0;
+        if (r->phase == PHASE_REWRITE) {
+            *v = choose_location(r);
+            if (*v != VERDICT_NEXT)
+                return NULL;
+        }
+    }
+}
+
+/* Runs one hook. */
+static enum verdict step(struct request *r)
+{
+    enum verdict v = VERDICT_NEXT;
+    hook_f *hook = next_hook(r, &v);
+    if (hook != NULL)
+        return hook(r);
+    return v == VERDICT_NEXT ? response_error(r, 404) : v;
+}
+
+void request_verdict(struct request *r, enum verdict v)
+{
+    for (;;) {
+        switch (v) {
+        case VERDICT_DONE:
+            respond(r);
+            return;
+        case VERDICT_PENDING:
+            r->pending = true;
+            return;
+        case VERDICT_REROUTE: /* to a named location it is chosen already */
+            v = r->phase == PHASE_SERVER_REWRITE ? choose_location(r) : VERDICT_NEXT;
+            if (v == VERDICT_NEXT)
+                v = step(r);
+            break;
+        case VERDICT_NEXT:
+            r->hook++;
+            v = step(r);
+            break;
+        }
+    }
+}
+
+void request_run(struct request *r)
+{
+    request_verdict(r, step(r));
+}
+
+void request_resume(struct request *r, bool after)
+{
+    CHECK(r->pending);
+    r->pending = false;
+    request_verdict(r, after ? VERDICT_NEXT : step(r));
+}
+
+static enum verdict reroute_counted(struct request *r)
+{
+    if (++r->reroutes > REQUEST_REROUTES) {
+        log_error(&r->log, "internal redirects of \"" STR_FMT "\" form a loop", STR_ARG(r->uri));
+        r->error_page = true; /* no page for this one: that may be the loop */
+        r->error_status = 0;
+        return response_error(r, 500);
+    }
+    r->internal = true;
+    return VERDICT_REROUTE;
+}
+
+enum verdict request_redirect(struct request *r, struct str path, struct str args)
+{
+    r->uri = path;
+    r->args = args;
+    r->phase = PHASE_SERVER_REWRITE; /* marks that the location is to be chosen anew */
+    return reroute_counted(r);
+}
+
+enum verdict request_redirect_named(struct request *r, struct str name)
+{
+    struct location *l = location_named(r->vhost, name);
+    if (l == NULL) {
+        log_error(&r->log, "there is no location " STR_FMT, STR_ARG(name));
+        return response_error(r, 500);
+    }
+    r->loc = l;
+    r->phase = PHASE_REWRITE;
+    r->hook = 0;
+    return reroute_counted(r);
+}
+
+bool request_file(struct request *r, struct str path, struct str *root, struct str *below)
+{
+    const struct http_conf *conf = r->loc->conf;
+    if (conf->alias.text.n != 0) {
+        *root = conf->alias_path.n != 0 ? conf->alias_path : template_eval(&conf->alias_t, r);
+        if (r->loc->kind == LOCATION_REGEX || r->loc->kind == LOCATION_REGEX_NOCASE) {
+            *below = STR("/"); /* the alias names the file itself */
+            return root->n != 0;
+        }
+        *below = str_skip(path, r->loc->name.n);
+        if (below->n == 0 || below->p[0] != '/') {
+            /* "/img/" and "/img/x": the slash belongs to both */
+            if (r->loc->name.n > 0 && r->loc->name.p[r->loc->name.n - 1] == '/')
+                *below = str_skip(path, r->loc->name.n - 1);
+            else if (below->n == 0)
+                *below = STR("/");
+            else
+                return false;
+        }
+        return root->n != 0;
+    }
+    *root = conf->root_path.n != 0 ? conf->root_path : template_eval(&conf->root_t, r);
+    *below = path;
+    return root->n != 0 && root->p[0] == '/';
+}
+
+uint64_t request_sent(const struct request *r)
+{
+    uint64_t sent = r->conn->out.sent;
+    if (!r->responded || sent <= r->out_start)
+        return 0;
+    return (sent < r->out_end ? sent : r->out_end) - r->out_start;
+}
+
+uint64_t request_body_sent(const struct request *r)
+{
+    uint64_t sent = request_sent(r);
+    return sent > r->head_sent ? sent - r->head_sent : 0;
+}
+
+void request_finish(struct request *r)
+{
+    if (r->looking) {
+        fcache_cancel(r->worker->files, &r->lookup);
+        r->looking = false;
+    }
+    hook_f **log_hooks = r->loc != NULL ? r->loc->phases[PHASE_LOG] : NULL;
+    for (; log_hooks != NULL && *log_hooks != NULL; log_hooks++)
+        (*log_hooks)(r);
+    if (r->res.stream != NULL && r->res.stream->fini != NULL)
+        r->res.stream->fini(r->res.stream, r);
+    fentry_put(r->res.entry);
+    list_remove(&r->link);
+    arena_fini(&r->mem);
+    r->magic = 0;
+    slab_put(&r->worker->requests, r);
+}

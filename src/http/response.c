@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Making responses: headers, the kinds of body, redirects and errors. */
+#include "http/response.h"
+
+#include "http/codec.h"
+#include "http/errors.h"
+#include "http/request.h"
+#include "proto/mime.h"
+
+void response_init(struct response *res)
+{
+    *res = (struct response){.length = 0};
+    res->headers_end = &res->headers;
+}
+
+/* Everything a hook set is forgotten: an error takes its place. */
+static void response_reset(struct request *r)
+{
+    struct response *res = &r->res;
+    if (res->stream != NULL && res->stream->fini != NULL)
+        res->stream->fini(res->stream, r);
+    fentry_put(res->entry);
+    response_init(res);
+}
+
+static bool clean(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\r' || s.p[i] == '\n' || s.p[i] == '\0')
+            return false;
+    return true;
+}
+
+bool header_add(struct request *r, struct str name, struct str value)
+{
+    if (name.n == 0 || !clean(name) || !clean(value))
+        return false;
+    struct header *h = ARENA_NEW(&r->mem, struct header);
+    if (h == NULL)
+        return false;
+    h->name = name;
+    h->value = value;
+    *r->res.headers_end = h;
+    r->res.headers_end = &h->next;
+    return true;
+}
+
+struct header *header_find(const struct response *res, struct str name)
+{
+    for (struct header *h = res->headers; h != NULL; h = h->next)
+        if (str_eq_nocase(h->name, name))
+            return h;
+    return NULL;
+}
+
+void header_remove(struct response *res, struct str name)
+{
+    struct header **at = &res->headers;
+    while (*at != NULL) {
+        if (str_eq_nocase((*at)->name, name))
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+    }
+    res->headers_end = at;
+}
+
+void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes)
+{
+    response_reset(r);
+    r->res.status = (uint16_t)status;
+    r->res.content_type = type;
+    r->res.body = BODY_BYTES;
+    r->res.bytes = bytes;
+    r->res.length = bytes.n;
+}
+
+enum verdict response_redirect(struct request *r, unsigned status, struct str location)
+{
+    response_bytes(r, status, STR("text/html"), errors_builtin(r, status));
+    r->res.location = location;
+    return VERDICT_DONE;
+}
+
+/* The media type of the file's extension: the location's own table first, then the built-in one. */
+static struct str type_of(const struct request *r)
+{
+    const struct http_conf *conf = r->loc->conf;
+    char lower[32];
+    if (r->extension.n == 0 || r->extension.n > sizeof(lower))
+        return conf->default_type_s;
+    for (size_t i = 0; i < r->extension.n; i++)
+        lower[i] = (char)ascii_lower((unsigned char)r->extension.p[i]);
+    struct str ext = str_make(lower, r->extension.n);
+    if (conf->types_map != NULL) {
+        const struct str *own = map_get(&conf->types_map->by_extension, ext);
+        if (own != NULL)
+            return *own;
+    }
+    struct str type = mime_builtin(ext);
+    return type.n != 0 ? type : conf->default_type_s;
+}
+
+void response_file(struct request *r, struct fentry *e)
+{
+    const struct http_conf *conf = r->loc->conf;
+    response_reset(r);
+    struct response *res = &r->res;
+    res->status = 200;
+    res->entry = e;
+    res->body = BODY_FILE;
+    res->off = 0;
+    res->length = e->size;
+    res->content_type = type_of(r);
+    res->head_cacheable = true;
+    res->accept_ranges = false;
+    if (conf->etag != HTTP_ETAG_OFF)
+        res->etag = str_make(e->etag, e->etag_n);
+    if (e->mtime_s > 0)
+        res->last_modified = str_make(e->last_modified, sizeof(e->last_modified));
+}
+
+/* The page that the configuration names for the error, if the request may go there. */
+static bool error_page_verdict(struct request *r, unsigned status, enum verdict *v)
+{
+    const struct http_conf *conf = r->loc->conf;
+    const struct error_page *p = errors_find(conf, status);
+    if (p == NULL || (r->error_page && !conf->recursive_error_pages))
+        return false;
+    struct str target = template_eval(&p->target, r);
+    if (arena_overflowed(&r->mem))
+        return false;
+    if (p->external) {
+        bool is_3xx = p->answer >= 300 && p->answer < 400;
+        *v = response_redirect(r, is_3xx ? (unsigned)p->answer : 302, target);
+        return true;
+    }
+    r->error_page = true;
+    r->error_status = p->answer < 0 ? (uint16_t)status : (uint16_t)p->answer;
+    if (r->line.method != METHOD_HEAD)
+        r->line.method = METHOD_GET;
+    if (p->named) {
+        *v = request_redirect_named(r, target);
+        return true;
+    }
+    ssize_t q = str_chr(target, '?');
+    *v = q < 0 ? request_redirect(r, target, STR_NONE)
+               : request_redirect(r, str_head(target, (size_t)q), str_skip(target, (size_t)q + 1));
+    return true;
+}
+
+enum verdict response_error(struct request *r, unsigned status)
+{
+    enum verdict v;
+    response_reset(r);
+    if (error_page_verdict(r, status, &v))
+        return v;
+    /* An error while an error page is fetched: the first error is what the client is told. */
+    if (r->error_page && r->error_status >= 300)
+        status = r->error_status;
+    struct str page = errors_builtin(r, status);
+    if (page.p == NULL)
+        page = STR("");
+    response_bytes(r, status, STR("text/html"), page);
+    if (status == 405)
+        header_add(r, STR("Allow"), STR("GET, HEAD, OPTIONS"));
+    return VERDICT_DONE;
+}
+
+void response_resume(struct request *r)
+{
+    r->codec->resume(r);
+}
