@@ -121,6 +121,10 @@ static void flow_label_does_not_count(void **state)
     b.in6.sin6_flowinfo = 99;
     assert_true(addr_equal(&a, &b));
     assert_true(addr_hash(&a, 1) == addr_hash(&b, 1));
+    addr_from_sockaddr(&b, &b.sa, b.len);
+    assert_memory_equal(&a, &b, sizeof(a));
+    addr_from_sockaddr(&b, &b.sa, 0);
+    assert_int_equal(b.len, 0);
 }
 
 static void unmapping(void **state)

@@ -61,6 +61,8 @@ static const struct row rows[] = {
     {"two caches, four workers, sqpoll auto", &machine_ccx, "0-7", 0, 4, CPU_SQPOLL_AUTO,
      "0/1 2/3 4/5 6/7", 0, ""},
     {"two caches, odd cpuset, sqpoll on", &machine_ccx, "0-2,4", 0, 0, CPU_SQPOLL_ON, "0/1", 0, ""},
+    {"three CPUs, two workers, sqpoll on", &machine_ccx, "0-2", 0, 2, CPU_SQPOLL_ON, "0/1 2/0", 1,
+     "as configured"},
     {"two caches, one CPU each, sqpoll auto", &machine_ccx, "3,4", 0, 1, CPU_SQPOLL_AUTO, "3", 0,
      "off: not every"},
     {"two caches, one CPU each, sqpoll on", &machine_ccx, "3,4", 0, 0, CPU_SQPOLL_ON, "3/4", 0, ""},

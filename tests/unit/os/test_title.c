@@ -6,7 +6,7 @@
 
 #include <sys/wait.h>
 
-/* The first string of /proc/self/cmdline. */
+/* The first string of /proc/self/cmdline; nothing of the old ones may follow it. */
 static const char *cmdline(void)
 {
     static char text[4096];
@@ -15,6 +15,8 @@ static const char *cmdline(void)
 
     close(fd);
     text[n > 0 ? n : 0] = '\0';
+    for (ssize_t i = (ssize_t)strlen(text); i < n; i++)
+        assert_int_equal(text[i], '\0');
     return text;
 }
 
@@ -61,6 +63,7 @@ static void longer_than_the_room(void **state)
 
 int main(int argc, char **argv)
 {
+    static char other[] = "an-argument-that-would-show";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shown),
         cmocka_unit_test(longer_than_the_room),
@@ -69,7 +72,7 @@ int main(int argc, char **argv)
     title_set(NULL, "before title_init nothing happens");
     if (getenv("SLUICE_TEST_TITLE") == NULL) {
         setenv("SLUICE_TEST_TITLE", "kept", 1); /* part of the strings the kernel laid out */
-        execv("/proc/self/exe", argv);
+        execv("/proc/self/exe", (char *[]){argv[0], other, other, other, NULL});
         return 1;
     }
     title_init(argc, argv);
