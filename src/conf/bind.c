@@ -106,7 +106,8 @@ static void gather_files(struct binder *b, struct block *block, struct grouping 
     struct include_list list = {0};
     if (names->n != 1) {
         diag_error(b->d, names->n > 1 ? names->v[1].pos : names->pos, place_text(b->a, at),
-                   "takes 1 argument, found %zu; several files go into a list", names->n);
+                   "takes 1 argument, found %zu%s", names->n,
+                   names->n > 1 ? "; several files go into a list" : "");
         return;
     }
     (void)include_expand(b->inc, &names->v[0], at, in->chain, &list); /* it reports */

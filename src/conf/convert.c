@@ -148,7 +148,8 @@ static bool check_arity(const struct job *j, const struct args *args)
         return true;
     bool many = n > max && max >= min;
     struct str takes = arity_text(j->c->a, min, max);
-    bool blanks = many && max == 1 && !free_form;
+    enum ctype t = j->row->type;
+    bool blanks = many && (t == CTYPE_TEXT || t == CTYPE_PATH || t == CTYPE_CONF_PATH);
     diag_error(j->c->d, many ? args->v[max].pos : args->pos, where(j),
                "takes " STR_FMT ", found %lld%s", STR_ARG(takes), (long long)n,
                blanks ? "; a value with blanks goes into a list: [\"a b\"]" : "");

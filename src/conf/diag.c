@@ -128,7 +128,10 @@ static bool unprintable(struct str s, size_t i)
     for (size_t k = 1; k < len; k++)
         if (!is_tail(s.p[i + k]))
             return true;
-    return c == 0xC2 && (unsigned char)s.p[i + 1] < 0xA0; /* C1 controls */
+    unsigned char next = (unsigned char)s.p[i + 1];
+    return (c == 0xC2 && next < 0xA0) ||                              /* C1 controls */
+           (c == 0xE0 && next < 0xA0) || (c == 0xF0 && next < 0x90) || /* overlong */
+           (c == 0xED && next >= 0xA0) || (c == 0xF4 && next >= 0x90); /* no characters */
 }
 
 /* The source line, cut around the caret, and the caret under its column. */

@@ -37,12 +37,14 @@ static struct include_file *parse(struct includes *inc, struct source *src)
     f->src = src;
     src->next = inc->sources;
     inc->sources = src;
+    if (!source_check(inc->d, src))
+        return NULL;
     return yaml_read(inc->a, inc->d, src, &inc->limits, &f->root) == STATUS_OK ? f : NULL;
 }
 
 const struct include_file *include_text(struct includes *inc, const char *name, struct str text)
 {
-    struct source *src = source_from_text(inc->a, inc->d, name, text);
+    struct source *src = source_from_text(inc->a, name, text);
     return src == NULL ? NULL : parse(inc, src);
 }
 

@@ -64,9 +64,13 @@ static const char *foreign_encoding(struct str t)
     return NULL;
 }
 
-static bool check_text(struct diag *d, struct source *s)
+bool source_check(struct diag *d, const struct source *s)
 {
-    s->ascii = true;
+    if (s->foreign != NULL) {
+        diag_error(d, (struct pos){s->name, 0, 0}, STR_NONE, "the file is %s, expected UTF-8",
+                   s->foreign);
+        return false;
+    }
     for (size_t at = 0; at < s->text.n;) {
         unsigned char byte = (unsigned char)s->text.p[at];
         if (byte >= 0x20 && byte < 0x7F) {
@@ -86,7 +90,6 @@ static bool check_text(struct diag *d, struct source *s)
                        c.code);
             return false;
         }
-        s->ascii = s->ascii && c.n == 1;
         at += c.n;
     }
     return true;
@@ -114,28 +117,24 @@ static bool index_lines(struct arena *a, struct source *s)
 }
 
 /* Takes over text that lies in the arena. */
-static struct source *make_source(struct arena *a, struct diag *d, const char *name,
-                                  struct str text)
+static struct source *make_source(struct arena *a, const char *name, struct str text)
 {
     struct source *s = ARENA_NEW(a, struct source);
     if (s == NULL)
         return NULL;
     s->name = name;
+    s->foreign = foreign_encoding(text);
     s->text = str_starts(text, STR("\xEF\xBB\xBF")) ? str_skip(text, 3) : text;
-    const char *encoding = foreign_encoding(text);
-    if (encoding != NULL) {
-        diag_error(d, (struct pos){name, 0, 0}, STR_NONE, "the file is %s, expected UTF-8",
-                   encoding);
-        return NULL;
-    }
-    return index_lines(a, s) && check_text(d, s) ? s : NULL;
+    s->ascii = true;
+    for (size_t i = 0; i < s->text.n && s->ascii; i++)
+        s->ascii = (unsigned char)s->text.p[i] < 0x80;
+    return index_lines(a, s) ? s : NULL;
 }
 
-struct source *source_from_text(struct arena *a, struct diag *d, const char *name,
-                                struct str text)
+struct source *source_from_text(struct arena *a, const char *name, struct str text)
 {
     struct str copy = arena_str(a, text);
-    return copy.p == NULL ? NULL : make_source(a, d, name, copy);
+    return copy.p == NULL ? NULL : make_source(a, name, copy);
 }
 
 /* Is it a file that may be read, and by whom was it made? */
@@ -204,7 +203,7 @@ struct source *source_read(struct arena *a, struct diag *d, const char *path, st
         diag_error(d, at, where, "cannot read \"%s\": %s", path, strerror(errno));
     } else if (check_file(d, path, &st, at, where)) {
         struct str text = read_all(a, d, fd, &st, at, where, path);
-        s = text.p == NULL ? NULL : make_source(a, d, path, text);
+        s = text.p == NULL ? NULL : make_source(a, path, text);
         if (s != NULL) {
             s->dev = st.st_dev;
             s->ino = st.st_ino;

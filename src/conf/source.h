@@ -17,21 +17,23 @@ struct source {
     uint32_t *lines;       /* the offset at which each line begins */
     size_t line_count;     /* at least 1 */
     bool ascii;            /* one byte is one character */
+    const char *foreign;   /* "UTF-16" when it is that, else NULL */
     uint64_t dev, ino;     /* of the file; 0, 0 for text from memory */
     struct source *next;
 };
 
 /*
- * Reads a regular file; never blocks on a FIFO or a device.  Faults go to *d: those of the file as
- * a whole at `at` (who asked for it), those of its text at their own place.  NULL on any of them.
- * `path` must live as long as the arena.
+ * Reads a regular file; never blocks on a FIFO or a device.  Faults of the file as a whole go to
+ * *d, at `at` (who asked for it), and give NULL.  `path` must live as long as the arena.
  */
 struct source *source_read(struct arena *a, struct diag *d, const char *path, struct pos at,
                            struct str where);
 
-/* The same for text that is in memory already; `text` is copied. */
-struct source *source_from_text(struct arena *a, struct diag *d, const char *name,
-                                struct str text);
+/* The same for text that is in memory already; `text` is copied. NULL: no memory. */
+struct source *source_from_text(struct arena *a, const char *name, struct str text);
+
+/* Is the text UTF-8 without control characters?  Reports at its place what is not. */
+bool source_check(struct diag *d, const struct source *s);
 
 /* Line and column of a byte of the text. */
 struct pos source_pos(const struct source *s, size_t offset);

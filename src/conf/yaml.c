@@ -84,42 +84,54 @@ static struct pos place(struct reader *r, const yaml_mark_t *mark)
 }
 
 /* libyaml's words for the mistakes people make most, in ours. */
-static const char *plain_words(const char *problem)
-{
-    static const struct {
-        const char *theirs, *ours;
-    } table[] = {
-        {"mapping values are not allowed in this context",
-         "\": \" inside a value, expected quotes around the value"},
-        {"found character that cannot start any token",
-         "a value cannot begin with this character, expected spaces for indentation and quotes "
-         "around @, `, % and tabs"},
-        {"did not find expected key", "expected a key here; is the indentation right?"},
-        {"did not find expected '-' indicator",
-         "expected \"- \" of the next list item; is the indentation right?"},
-        {"did not find expected ',' or '}'", "expected \",\" or \"}\""},
-        {"did not find expected ',' or ']'", "expected \",\" or \"]\""},
-        {"could not find expected ':'", "expected \": \" behind a key"},
-        {"found unexpected end of stream", "the file ends inside quotes"},
-        {"did not find expected node content", "expected a value"},
-        {"did not find expected <document start>",
-         "expected the end of the file: the document is complete"},
-        {"block sequence entries are not allowed in this context",
-         "a list item cannot begin here, expected it on a line of its own"},
-        {"block mapping ends here", "the map ends here"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (strcmp(problem, table[i].theirs) == 0)
-            return table[i].ours;
-    return problem;
-}
+static const struct wording {
+    const char *theirs, *ours;
+    bool begins;   /* the place where it begins helps more than that where it was found */
+} wordings[] = {
+    {"mapping values are not allowed in this context",
+     "\": \" inside a value, expected quotes around it, or the line indented like its neighbours",
+     false},
+    {"did not find expected key", "expected a key here; is the indentation right?", false},
+    {"did not find expected '-' indicator",
+     "expected \"- \" of the next list item; is the indentation right?", false},
+    {"did not find expected ',' or '}'", "\"{\" without its \"}\", expected \",\" or \"}\"", true},
+    {"did not find expected ',' or ']'", "\"[\" without its \"]\", expected \",\" or \"]\"", true},
+    {"could not find expected ':'", "expected \": \" behind a key", false},
+    {"found unexpected end of stream", "quotes that are never closed", true},
+    {"did not find expected node content", "expected a value", false},
+    {"did not find expected <document start>",
+     "expected the end of the file: the document is complete", false},
+    {"block sequence entries are not allowed in this context",
+     "a list item cannot begin here, expected it on a line of its own", false},
+};
 
 static enum status syntax_error(struct reader *r)
 {
+    const char *problem = r->yaml.problem == NULL ? "not YAML" : r->yaml.problem;
+    const struct wording *w = wordings;
+    size_t at = byte_of(r, r->yaml.problem_mark.index);
     if (r->yaml.error == YAML_MEMORY_ERROR)
         return STATUS_NOMEM;
-    const char *problem = r->yaml.problem == NULL ? "not YAML" : r->yaml.problem;
-    diag_error(r->d, place(r, &r->yaml.problem_mark), STR_NONE, "%s", plain_words(problem));
+    while (w < wordings + ARRAY_LEN(wordings) && strcmp(problem, w->theirs) != 0)
+        w++;
+    bool known = w < wordings + ARRAY_LEN(wordings);
+    if (strcmp(problem, "found character that cannot start any token") == 0 &&
+        at < r->src->text.n) {
+        char c = r->src->text.p[at];
+        diag_error(r->d, source_pos(r->src, at), STR_NONE,
+                   c == '\t' ? "a tab, expected blanks"
+                             : "a value cannot begin with \"%c\", expected quotes around it",
+                   c);
+    } else if (known && w->begins) {
+        struct pos found = source_pos(r->src, at);
+        diag_error(r->d, place(r, &r->yaml.context_mark), STR_NONE, "%s%s", w->ours,
+                   at < r->src->text.n
+                       ? arena_printf(r->a, " before line %u, column %u", found.line,
+                                      found.column).p
+                       : "");
+    } else {
+        diag_error(r->d, source_pos(r->src, at), STR_NONE, "%s", known ? w->ours : problem);
+    }
     return STATUS_INVALID;
 }
 
@@ -204,10 +216,15 @@ static bool remember(struct reader *r, const yaml_char_t *name, struct anchor an
 static void check_tag(struct reader *r, const yaml_event_t *ev, const yaml_char_t *tag,
                       struct node *node)
 {
+    static const struct str standard = STR_INIT("tag:yaml.org,2002:");
+    struct str name = str_z((const char *)tag);
     if (tag == NULL)
         return;
+    bool short_form = str_starts(name, standard);
+    name = diag_excerpt(r->d, str_skip(name, short_form ? standard.n : 0));
     diag_error(r->d, place(r, &ev->start_mark), STR_NONE,
-               "tag \"%s\": tags are not used here, expected a plain value", (const char *)tag);
+               "tag \"%s" STR_FMT "\": tags are not used here, expected a plain value",
+               short_form ? "!!" : "", STR_ARG(name));
     node->bad = true;
 }
 
