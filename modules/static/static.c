@@ -33,8 +33,8 @@ static enum verdict not_served(struct request *r, const struct fentry *e)
         log_error(&r->log, "\"" STR_FMT STR_FMT "\" is not a regular file",
                   STR_ARG(r->lookup.root), STR_ARG(r->lookup.path));
     else if (status != 404 || r->loc->conf->log_not_found)
-        log_errno_at(&r->log, status == 404 ? LEVEL_ERROR : status == 500 ? LEVEL_CRIT : LEVEL_ERROR,
-                     err, "open() \"" STR_FMT STR_FMT "\" failed", STR_ARG(r->lookup.root),
+        log_errno_at(&r->log, status == 500 ? LEVEL_CRIT : LEVEL_ERROR, err,
+                     "open() \"" STR_FMT STR_FMT "\" failed", STR_ARG(r->lookup.root),
                      STR_ARG(r->lookup.path));
     return response_error(r, status);
 }

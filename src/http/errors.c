@@ -24,8 +24,8 @@ static bool read_codes(struct str s, uint16_t *from, uint16_t *to)
     ssize_t dash = str_chr(s, '-');
     if (dash < 0)
         return read_code(s, from) && ((*to = *from), true);
-    return read_code(str_head(s, (size_t)dash), from) && read_code(str_skip(s, (size_t)dash + 1), to) &&
-           *from <= *to;
+    return read_code(str_head(s, (size_t)dash), from) &&
+           read_code(str_skip(s, (size_t)dash + 1), to) && *from <= *to;
 }
 
 static bool add_codes(struct cycle_http *cy, struct block *b, struct error_page *p,
@@ -79,7 +79,8 @@ static struct error_page *page_compile(struct cycle_http *cy, struct block *b,
     if (p == NULL)
         return NULL;
     if (in->n < 2) {
-        diag_error(cy->diag, in->pos, b->path, "error_page: expected \"STATUS... [=STATUS] TARGET\"");
+        diag_error(cy->diag, in->pos, b->path,
+                   "error_page: expected \"STATUS... [=STATUS] TARGET\"");
         return NULL;
     }
     size_t codes = in->n - 1;

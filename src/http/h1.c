@@ -7,244 +7,10 @@
 #include "http/h1.h"
 
 #include "http/codec.h"
-#include "proto/host.h"
-#include "proto/uri.h"
 
 #include <stdlib.h>
 
 #define DRAIN_GRACE_MS 1000   /* a connection that was busy a moment ago gets one more request */
-#define REQUEST_CHUNK 4096
-#define REQUEST_MEM_MAX (1u << 20)
-
-static void h1_feed(struct conn *c, struct str *in);
-
-static const struct http_conf *conf_of(struct conn *c)
-{
-    const struct sites *s = c->listener->sites;
-    return s->dflt->conf;
-}
-
-bool h1_status_closes(unsigned status)
-{
-    switch (status) {
-    case 400: case 408: case 413: case 414: case 417: case 431: case 500: case 501: case 505:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static unsigned error_status(enum h1_error err)
-{
-    switch (err) {
-    case H1_URI_TOO_LONG: return 414;
-    case H1_HEAD_TOO_LARGE: return 431;
-    case H1_METHOD_UNKNOWN: return 501;
-    case H1_BAD_CODING: return 501;
-    case H1_BAD_VERSION: return 505;
-    case H1_OK:
-    case H1_BAD: break;
-    }
-    return 400;
-}
-
-static void describe(const struct log_ctx *ctx, struct wbuf *to)
-{
-    struct request *r = container_of((struct log_ctx *)(uintptr_t)ctx, struct request, log);
-    r->conn->log.describe(&r->conn->log, to);
-    if (r->vhost != NULL && r->vhost->name.n != 0)
-        wbuf_printf(to, ", server: " STR_FMT, STR_ARG(r->vhost->name));
-    if (r->line_text.n != 0) {
-        wbuf_str(to, STR(", request: \""));
-        log_escape(to, r->line_text);
-        wbuf_char(to, '"');
-    }
-}
-
-static struct request *request_new(struct conn *c)
-{
-    struct http_worker *w = http_worker_of(c);
-    struct request *r = slab_get(&w->requests);
-    if (r == NULL)
-        return NULL;
-    memset(r, 0, sizeof(*r));
-    r->magic = REQUEST_MAGIC;
-    r->conn = c;
-    r->codec = &h1_codec;
-    r->worker = w;
-    r->log = (struct log_ctx){.log = c->net->log, .id = c->id, .describe = describe};
-    r->start_ms = c->net->loop->now_ms;
-    r->start_wall = c->net->loop->wall;
-    list_init(&r->link);
-    arena_init(&r->mem, r->inline_mem, w->requests.size - sizeof(*r), REQUEST_CHUNK,
-               REQUEST_MEM_MAX);
-    response_init(&r->res);
-    r->vhost = ((const struct sites *)c->listener->sites)->dflt;
-    r->loc = &r->vhost->own;
-    r->host_port = -1;
-    c->net->stats.requests++;
-    c->requests++;
-    h1_of(c)->open = r;
-    return r;
-}
-
-/* Answers with an error before routing; the rest of the input is not looked at. */
-static void fail(struct request *r, unsigned status)
-{
-    h1_of(r->conn)->last = true;
-    request_verdict(r, response_error(r, status));
-}
-
-/* Parts of the head into r; all views are into request memory. */
-static enum h1_error parse_head(struct request *r, struct str head)
-{
-    const struct http_conf *conf = conf_of(r->conn);
-    char *mem = arena_bytes(&r->mem, head.n);
-    if (mem == NULL)
-        return H1_HEAD_TOO_LARGE;
-    memcpy(mem, head.p, head.n);
-    head.p = mem;
-    r->head_bytes = (uint32_t)head.n;
-
-    ssize_t lf = str_chr(head, '\n');
-    CHECK(lf >= 0);
-    size_t n = (size_t)lf;
-    if (n > 0 && head.p[n - 1] == '\r')
-        n--;
-    r->line_text = str_head(head, n);
-    enum h1_error err = h1_parse_line(r->line_text, &r->line);
-    if (err != H1_OK)
-        return err;
-    size_t room = h1_of(r->conn)->scan.fields;
-    r->fields = arena_alloc(&r->mem, (room == 0 ? 1 : room) * sizeof(*r->fields));
-    if (r->fields == NULL)
-        return H1_HEAD_TOO_LARGE;
-    err = h1_parse_fields(str_skip(head, (size_t)lf + 1), conf->lenient_line_ends,
-                          conf->ignore_invalid_headers, r->fields, room, &r->field_count);
-    if (err != H1_OK)
-        return err;
-    return h1_digest(&r->line, r->fields, r->field_count, &r->meta);
-}
-
-/* Host or authority, lower case, checked. */
-static bool take_host(struct request *r)
-{
-    struct host host;
-    struct str text = r->meta.host;
-    r->absolute = r->line.form == H1_FORM_ABSOLUTE || r->line.form == H1_FORM_AUTHORITY;
-    if (r->absolute) {
-        if (r->meta.has_host && !host_parse(r->meta.host, &host))
-            return false;
-        text = r->line.authority;
-    } else if (!r->meta.has_host) {
-        return true; /* HTTP/1.0 */
-    }
-    if (!host_parse(text, &host))
-        return false;
-    char *mem = arena_bytes(&r->mem, host.name.n);
-    if (mem == NULL)
-        return false;
-    for (size_t i = 0; i < host.name.n; i++)
-        mem[i] = (char)ascii_lower((unsigned char)host.name.p[i]);
-    r->host = str_make(mem, host.name.n);
-    r->host_port = host.port;
-    return true;
-}
-
-static bool take_uri(struct request *r)
-{
-    r->args = r->line.query;
-    if (r->line.form == H1_FORM_ASTERISK || r->line.form == H1_FORM_AUTHORITY) {
-        r->uri = STR("/");
-        r->document_uri0 = r->uri;
-        return true;
-    }
-    char *mem = arena_bytes(&r->mem, r->line.path.n);
-    if (mem == NULL ||
-        uri_normalise(r->line.path, r->vhost->conf->merge_slashes, mem, &r->uri) != URI_OK)
-        return false;
-    r->document_uri0 = r->uri;
-    return true;
-}
-
-/* What the body of the request is, and whether we are willing to read it. */
-static unsigned take_body(struct request *r, struct h1 *h)
-{
-    const struct http_conf *conf = r->vhost->conf;
-    uint64_t max = conf->client_max_body_size == 0 ? UINT64_MAX
-                                                   : (uint64_t)conf->client_max_body_size;
-    h->body = (uint8_t)r->meta.body;
-    h->body_left = r->meta.content_length;
-    h->body_max = max;
-    if (r->meta.body == H1_BODY_LENGTH && r->meta.content_length == 0)
-        h->body = H1_BODY_NONE;
-    if (r->meta.body == H1_BODY_CHUNKED)
-        h1_chunk_init(&h->chunk);
-    if (r->meta.expect_other)
-        return 417;
-    if (r->meta.body == H1_BODY_LENGTH && r->meta.content_length > max)
-        return 413;
-    return 0;
-}
-
-/* Methods that no hook ever sees. */
-static bool answered_by_method(struct request *r)
-{
-    if (r->line.method == METHOD_CONNECT) {
-        fail(r, 405);
-        return true;
-    }
-    if (r->line.form == H1_FORM_ASTERISK) {
-        response_bytes(r, 204, STR_NONE, STR_NONE);
-        r->res.body = BODY_NONE;
-        header_add(r, STR("Allow"), STR("GET, HEAD, OPTIONS"));
-        request_verdict(r, VERDICT_DONE);
-        return true;
-    }
-    return false;
-}
-
-/* One complete head: head.p[0..n) is request line to empty line. */
-static void h1_request(struct conn *c, struct str head)
-{
-    struct h1 *h = h1_of(c);
-    struct request *r = request_new(c);
-    if (r == NULL) {
-        conn_close(c, CLOSE_NO_MEMORY);
-        return;
-    }
-    conn_set_idle(c, false);
-    enum h1_error err = parse_head(r, head);
-    h->scan = (struct h1_scan){0};
-    h->in_head = false;
-    if (err != H1_OK) {
-        log_info(&r->log, "client sent a request head that is refused with %u", error_status(err));
-        fail(r, error_status(err));
-        return;
-    }
-    if (!take_host(r)) {
-        log_info(&r->log, "client sent a bad Host");
-        fail(r, 400);
-        return;
-    }
-    r->vhost = sites_find(c->listener->sites, r->host);
-    r->loc = &r->vhost->own;
-    if (!take_uri(r)) {
-        log_info(&r->log, "client sent a bad path");
-        fail(r, 400);
-        return;
-    }
-    unsigned refused = take_body(r, h);
-    /* A client that waits for 100 gets its answer instead: it may or may not send the body then. */
-    if (refused != 0 || (r->meta.expect_continue && h->body != H1_BODY_NONE))
-        h->last = true;
-    if (refused != 0) {
-        fail(r, refused);
-        return;
-    }
-    if (!answered_by_method(r))
-        request_run(r);
-}
 
 /* Takes body bytes off the front of *in; false when the body is not complete yet. */
 static bool eat_body(struct conn *c, struct h1 *h, struct str *in)
@@ -293,26 +59,6 @@ static void limits_of(const struct http_conf *conf, struct h1_limits *lim)
     };
 }
 
-/* A head that cannot be: a request is made of what there is, so that it is logged. */
-static void bad_head(struct conn *c, struct str in, enum h1_error err)
-{
-    struct h1 *h = h1_of(c);
-    struct request *r = request_new(c);
-    if (r == NULL) {
-        conn_close(c, CLOSE_NO_MEMORY);
-        return;
-    }
-    conn_set_idle(c, false);
-    struct str line = str_head(str_skip(in, h->scan.start), 256);
-    ssize_t end = str_chr(line, '\r');
-    if (end < 0)
-        end = str_chr(line, '\n');
-    r->line_text = arena_str(&r->mem, end < 0 ? line : str_head(line, (size_t)end));
-    h->in_head = false;
-    log_info(&r->log, "client sent a request head that is refused with %u", error_status(err));
-    fail(r, error_status(err));
-}
-
 /* Is there nothing that keeps the next request from being looked at? */
 static bool ready(const struct conn *c, const struct h1 *h)
 {
@@ -333,12 +79,12 @@ static void h1_feed(struct conn *c, struct str *in)
             break;
         struct h1_limits lim;
         enum h1_error err = H1_OK;
-        limits_of(conf_of(c), &lim);
+        limits_of(h1_conf(c), &lim);
         enum h1_scan_result res = h1_scan_head(*in, &h->scan, &lim, &err);
         if (res == H1_SCAN_MORE)
             break;
         if (res == H1_SCAN_ERROR) {
-            bad_head(c, *in, err);
+            h1_bad_head(c, *in, err);
             break;
         }
         struct str head = str_between(in->p + h->scan.start, in->p + h->scan.pos);
@@ -381,7 +127,7 @@ static void drop_saved(struct h1 *h)
 
 static void finish_conn(struct conn *c, bool unread)
 {
-    const struct http_conf *conf = conf_of(c);
+    const struct http_conf *conf = h1_conf(c);
     if (conf->lingering_close == HTTP_LINGER_ALWAYS ||
         (unread && conf->lingering_close == HTTP_LINGER_ON))
         conn_linger(c, (uint64_t)conf->lingering_timeout, (uint64_t)conf->lingering_time);
@@ -393,7 +139,7 @@ static void finish_conn(struct conn *c, bool unread)
 static void settle(struct conn *c)
 {
     struct h1 *h = h1_of(c);
-    const struct http_conf *conf = conf_of(c);
+    const struct http_conf *conf = h1_conf(c);
     if (c->closing || c->lingering)
         return;
     bool answering = h->open != NULL || !list_empty(&h->answered);
@@ -510,7 +256,7 @@ static void h1_opened(struct conn *c)
     struct h1 *h = h1_of(c);
     list_init(&h->answered);
     conn_set_idle(c, true);
-    conn_timeout(c, (uint64_t)conf_of(c)->client_header_timeout);
+    conn_timeout(c, (uint64_t)h1_conf(c)->client_header_timeout);
 }
 
 static void h1_ended(struct conn *c)
@@ -532,16 +278,14 @@ static void timed_out(struct conn *c, enum close_reason why)
         conn_close(c, why);
         return;
     }
-    struct request *r = request_new(c);
+    struct request *r = h1_request_new(c);
     if (r == NULL) {
         conn_close(c, CLOSE_NO_MEMORY);
         return;
     }
-    struct str line = str_head(str_make(h->in, h->in_n), 256);
-    ssize_t end = str_chr(line, '\r');
-    r->line_text = arena_str(&r->mem, end < 0 ? line : str_head(line, (size_t)end));
+    h1_show_line(r, str_make(h->in, h->in_n));
     h->in_head = false;
-    fail(r, 408);
+    h1_fail(r, 408);
     if (!c->closing)
         settle(c);
 }
@@ -549,7 +293,7 @@ static void timed_out(struct conn *c, enum close_reason why)
 static void h1_expired(struct conn *c)
 {
     struct h1 *h = h1_of(c);
-    const struct http_conf *conf = conf_of(c);
+    const struct http_conf *conf = h1_conf(c);
     if (conn_pending(c) > 0) {
         uint64_t acked = conn_acked(c);
         if (acked > h->acked) { /* slow, but it moves */

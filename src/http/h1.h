@@ -36,13 +36,27 @@ static inline struct h1 *h1_of(struct conn *c)
     return conn_state(c);
 }
 
+/* The settings that hold before a virtual server is known: those of the address's default. */
+static inline const struct http_conf *h1_conf(const struct conn *c)
+{
+    return ((const struct sites *)c->listener->sites)->dflt->conf;
+}
+
+/* h1_request.c */
+struct request *h1_request_new(struct conn *c); /* becomes h1->open; NULL: no memory */
+void h1_request(struct conn *c, struct str head); /* a complete head, request line to empty line */
+void h1_bad_head(struct conn *c, struct str in, enum h1_error err); /* one that cannot be */
+void h1_show_line(struct request *r, struct str in); /* what there is of a line, for the log */
+void h1_fail(struct request *r, unsigned status); /* the answer before routing, and the last one */
+
 /* h1_write.c: head and body of a response into the connection's output. */
 void h1_respond(struct request *r);
 void h1_stream_pump(struct request *r);
 
-/* h1.c: the response is in the output queue as a whole, or the connection is being given up. */
-void h1_answered(struct request *r);
-/* The status closes the connection afterwards (behaviours.md K5). */
+/* The status closes the connection afterwards: what follows cannot be trusted, or not be read. */
 bool h1_status_closes(unsigned status);
+
+/* h1.c: the response is in the output queue as a whole. */
+void h1_answered(struct request *r);
 
 #endif
