@@ -10,7 +10,7 @@ tracked()
     if git rev-parse --git-dir >/dev/null 2>&1; then
         git ls-files -co --exclude-standard
     else
-        find . -type f ! -path './build/*' | sed 's|^\./||'
+        find . -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
     fi | grep -E "($pattern)\$" | while read -r file; do
         if [ -f "$file" ]; then echo "$file"; fi
     done
