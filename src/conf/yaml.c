@@ -150,26 +150,26 @@ static void weigh(struct weight *sum, struct weight w)
         sum->height = w.height + 1;
 }
 
-static void take_key(struct reader *r, struct frame *f, struct node *node)
+static void take_key(struct reader *r, struct frame *f, struct node *node, struct pos pos)
 {
     f->have_key = true;
     f->drop = true;
     if (node->kind == NODE_LIST || node->kind == NODE_MAP) {
-        diag_error(r->d, node->pos, STR_NONE, "%s as a key, expected a single value",
+        diag_error(r->d, pos, STR_NONE, "%s as a key, expected a single value",
                    node_kind_text(node->kind));
     } else if (node->text.n == 0) {
-        diag_error(r->d, node->pos, STR_NONE, "an empty key, expected a name");
+        diag_error(r->d, pos, STR_NONE, "an empty key, expected a name");
     } else if (!node->bad) {
         f->drop = false;
         f->next = (struct raw_entry){
-            .e = {.key = node->text, .key_pos = node->pos},
+            .e = {.key = node->text, .key_pos = pos},
             .merge = !node->quoted && str_eq(node->text, STR("<<")),
         };
     }
 }
 
-/* Hands a complete node to the map or list around it. */
-static bool deliver(struct reader *r, struct node *node, struct weight w)
+/* Hands a complete node, found at `pos`, to the map or list around it. */
+static bool deliver(struct reader *r, struct node *node, struct weight w, struct pos pos)
 {
     if (r->depth == 0) {
         r->root = node;
@@ -184,7 +184,7 @@ static bool deliver(struct reader *r, struct node *node, struct weight w)
         return item != NULL;
     }
     if (!f->have_key) {
-        take_key(r, f, node);
+        take_key(r, f, node, pos);
         return true;
     }
     f->have_key = false;
@@ -290,7 +290,7 @@ static enum status scalar(struct reader *r, const yaml_event_t *ev)
     struct anchor *anchor = NULL;
     struct weight w = {.text = n->text.n, .nodes = 1};
     return remember(r, ev->data.scalar.anchor, (struct anchor){n, w, false}, &anchor) &&
-                   deliver(r, n, w)
+                   deliver(r, n, w, n->pos)
                ? STATUS_OK
                : STATUS_NOMEM;
 }
@@ -320,7 +320,8 @@ static enum status alias(struct reader *r, const yaml_event_t *ev)
     }
     if (r->depth + anchor->weight.height > YAML_DEPTH_MAX)
         return refuse(r, ev, "maps and lists are nested too deeply, expected at most 16 levels");
-    return deliver(r, anchor->node, anchor->weight) ? STATUS_OK : STATUS_NOMEM;
+    struct pos pos = place(r, &ev->start_mark);
+    return deliver(r, anchor->node, anchor->weight, pos) ? STATUS_OK : STATUS_NOMEM;
 }
 
 static enum status open_node(struct reader *r, const yaml_event_t *ev, enum node_kind kind,
@@ -456,7 +457,7 @@ static enum status close_node(struct reader *r)
         f->anchor->weight = f->weight;
         f->anchor->open = false;
     }
-    return deliver(r, n, f->weight) ? STATUS_OK : STATUS_NOMEM;
+    return deliver(r, n, f->weight, n->pos) ? STATUS_OK : STATUS_NOMEM;
 }
 
 static enum status handle(struct reader *r, const yaml_event_t *ev)
