@@ -162,7 +162,7 @@ static bool exchange(const struct server *s, struct client *c, const struct row 
     ok = ok && read_rest(c, row, why, room);
     if (ok && (row->flags & KEEPS) != 0)
         ok = check_probe(s, c, why, room);
-    if (ok && (row->flags & CLOSES) != 0)
+    if (ok && (row->flags & (CLOSES | ENDS)) != 0)
         ok = check_end(c, row, why, room);
     return ok;
 }

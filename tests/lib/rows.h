@@ -16,6 +16,7 @@ enum row_flags {
     HALF_CLOSE = 8,    /* the client shuts down its sending side behind the request */
     BYTEWISE = 16,     /* send one byte at a time */
     EMPTY = 32,        /* the answer has no body */
+    ENDS = 128,        /* as CLOSES, but the answer need not say so */
     RESET_OK = 64      /* the end may be a reset (the peer had bytes that nobody reads) */
 };
 
@@ -33,6 +34,9 @@ struct row {
     int then[6];            /* statuses of further answers on the same connection */
     size_t n;               /* length of send if it holds NUL, else 0 */
 };
+
+/* A row names only the columns it needs. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
 

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,8 +172,9 @@ static void put_text(const struct server *s, FILE *f, const char *text)
 void server_conf(struct server *s, const char *text)
 {
     static const char *const line[][2] = {
-        {"user", "nobody"},           {"worker_processes", "1"},
-        {"daemon", "off"},            {"pid", "logs/sluice.pid"},
+        {"worker_processes", "1"},
+        {"daemon", "off"},
+        {"pid", "logs/sluice.pid"},
         {"error_log", "logs/error.log info"},
     };
     FILE *f = fopen(server_path(s, "conf/sluice.yaml"), "w");
@@ -182,6 +184,8 @@ void server_conf(struct server *s, const char *text)
         if (!has_key(text, line[i][0]))
             fprintf(f, "%s: %s\n", line[i][0], line[i][1]);
     }
+    if (!has_key(text, "user")) /* the group of nobody has two names in the world */
+        fprintf(f, "user: nobody %s\n", getgrnam("nogroup") != NULL ? "nogroup" : "nobody");
     if (!has_key(text, "events"))
         put_events(f);
     put_text(s, f, text);
