@@ -144,16 +144,16 @@ static void put_events(FILE *f)
 {
     const char *b = server_backend();
     if (strcmp(b, "io_uring") == 0)
-        fputs("events: {use: io_uring, sqpoll: off}\n", f);
+        fputs("use: io_uring, sqpoll: off", f);
     else if (strcmp(b, "sqpoll") == 0)
-        fputs("events: {use: io_uring, sqpoll: on, sqpoll_idle: 50ms}\n", f);
+        fputs("use: io_uring, sqpoll: on, sqpoll_idle: 50ms", f);
     else if (strcmp(b, "epoll") == 0)
-        fputs("events: {use: epoll}\n", f);
+        fputs("use: epoll", f);
     else
-        fputs("events: {use: auto}\n", f);
+        fputs("use: auto", f);
 }
 
-/* The configuration with @0@ and @DIR@ replaced. */
+/* The configuration with @0@, @DIR@ and @EVENTS@ replaced. */
 static void put_text(const struct server *s, FILE *f, const char *text)
 {
     for (const char *p = text; *p != '\0'; p++) {
@@ -163,6 +163,9 @@ static void put_text(const struct server *s, FILE *f, const char *text)
         } else if (strncmp(p, "@DIR@", 5) == 0) {
             fputs(s->dir, f);
             p += 4;
+        } else if (strncmp(p, "@EVENTS@", 8) == 0) {
+            put_events(f);
+            p += 7;
         } else {
             fputc(*p, f);
         }
@@ -187,7 +190,7 @@ void server_conf(struct server *s, const char *text)
     if (!has_key(text, "user")) /* the group of nobody has two names in the world */
         fprintf(f, "user: nobody %s\n", getgrnam("nogroup") != NULL ? "nogroup" : "nobody");
     if (!has_key(text, "events"))
-        put_events(f);
+        put_text(s, f, "events: {@EVENTS@}\n");
     put_text(s, f, text);
     fclose(f);
 }

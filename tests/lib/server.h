@@ -64,7 +64,7 @@ size_t count_text(const char *hay, const char *needle);
 /*
  * Writes DIR/conf/sluice.yaml: `text`, preceded by user, worker_processes: 1, daemon, pid,
  * error_log and events unless it has such a line itself. @0@..@7@ become free ports, @DIR@ the
- * directory.
+ * directory, @EVENTS@ what chooses the back end (inside of "events: {@EVENTS@, ...}").
  */
 void server_conf(struct server *s, const char *text);
 /* Starts it; false when it ended instead, *status is then its wait status. */
