@@ -94,6 +94,7 @@ static void count_descriptors(pid_t pid, struct server_use *u)
         closedir(d);
 }
 
+/* What the process itself wrote; pages of files come and go with what else it runs. */
 static long rss_kb(pid_t pid)
 {
     char path[64], line[256];
@@ -101,7 +102,7 @@ static long rss_kb(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     FILE *f = fopen(path, "r");
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+        if (sscanf(line, "RssAnon: %ld", &kb) == 1)
             break;
     }
     if (f != NULL)
