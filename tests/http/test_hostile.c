@@ -159,7 +159,7 @@ static void test_no_growth(void **state)
         struct client c;
         assert_true(client_open(&c, srv->at[0]));
         client_sendz(&c, bad[i % kinds]);
-        if (i % 5 != 0)
+        if (i % 5 != 0 && strstr(bad[i % kinds], "/half") == NULL) /* that one gets no answer */
             client_fill(&c, 1000);
         if (i % 2 == 0)
             client_abort(&c);
