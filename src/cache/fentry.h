@@ -4,13 +4,12 @@
  *
  *   item    an entry with the cache's own fields; in the table while a lookup may find it
  *   root    a document root: its descriptor, and what its own path passes through
- *   place   a directory below a root as it is spelt in lookups; items hang on it, places form a tree
+ *   dep     "when `name` in this watch changes, its owner must be looked at again"
  *   watch   an inotify watch: one real directory (or hard-linked file), shared by all who need it
- *   dep     "when `name` in this watch changes, the owner has to be looked at again"
+ *   dep     "when `name` in this watch changes, the owner must be looked at again"
  *   load    a lookup that goes to the file system, and all who wait for it
  *
- * A time that has passed (check_at) is the only thing a hit has to test: whatever makes an item or
- * a root doubtful sets its check_at to 0.
+ * check_at is all that a hit has to test: whatever makes an item or a root doubtful sets it to 0.
  */
 #ifndef SLUICE_CACHE_FENTRY_H
 #define SLUICE_CACHE_FENTRY_H
