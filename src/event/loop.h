@@ -72,7 +72,7 @@ struct loop {
 
 /*
  * Chooses and starts a back end (architecture.md 3): `auto` tries io_uring and takes epoll when
- * the kernel says ENOSYS, EPERM or EINVAL; any other failure, or io_uring asked for by name, is an
+ * the kernel says ENOSYS, EPERM, EINVAL or ENOMEM (RLIMIT_MEMLOCK); any other failure, or io_uring asked for by name, is an
  * error with its text in loop->chosen. The calling thread is the loop's from now on: the worker,
  * after fork, pinning and privilege drop.
  */

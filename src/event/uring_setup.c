@@ -37,7 +37,11 @@ static const struct rung sqpoll_ladder[] = {
     {IORING_SETUP_SQPOLL, "SQPOLL"},
 };
 
-/* ENOSYS, EPERM and EINVAL mean that io_uring is not to be had; anything else is a real failure. */
+/*
+ * ENOSYS, EPERM and EINVAL mean that io_uring is not to be had, and so does ENOMEM: since Linux 6.14
+ * the rings of all of a user's processes count against RLIMIT_MEMLOCK, unless it is root.  Anything
+ * else is a real failure.
+ */
 static enum status refusal(int err, char *why, size_t size)
 {
     if (err == ENOSYS)
@@ -46,9 +50,12 @@ static enum status refusal(int err, char *why, size_t size)
         snprintf(why, size, "not permitted (EPERM: sysctl kernel.io_uring_disabled or a filter)");
     else if (err == EINVAL)
         snprintf(why, size, "needs Linux 5.19 or newer (EINVAL)");
+    else if (err == ENOMEM)
+        snprintf(why, size, "no memory for a ring (ENOMEM: RLIMIT_MEMLOCK may be too low)");
     else
         snprintf(why, size, "cannot create a ring (%d: %s)", err, strerror(err));
-    return err == ENOSYS || err == EPERM || err == EINVAL ? STATUS_UNSUPPORTED : STATUS_ERROR;
+    bool refused = err == ENOSYS || err == EPERM || err == EINVAL || err == ENOMEM;
+    return refused ? STATUS_UNSUPPORTED : STATUS_ERROR;
 }
 
 static int try_rung(struct uring *u, const struct ev_conf *conf, unsigned flags, int cpu)
