@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The chunked decoder (behaviours.md M2, M12-M16; hostile.md 2a and 17), each row at every split.
- */
+/* The chunked decoder (behaviours.md M2, M12-M16; hostile.md 2a, 17), each row at every split. */
 #include "proto/h1_chunk.h"
 
 #include "rows.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths: rows of behaviours.md E and F and hostile.md B, and a million random ones against a model.
- */
+/* Paths: behaviours.md E and F, hostile.md B, and a million random ones against a model. */
 #include "proto/uri.h"
 
-#include "core/num.h"
 #include "rows.h"
+#include "uri_model.h"
 
 static const struct uri_row {
     const char *name;
@@ -108,61 +107,6 @@ static void plain_is_not_copied(void **state)
     assert_ptr_equal(out.p, to);
 }
 
-/*
- * The reference (hostile.md 40): decode everything first, split, then keep a stack of segments.
- * Slow and plain on purpose.  Returns the length, or -1 for a refusal.
- */
-static int model(const char *raw, int n, bool merge, char *out)
-{
-    char dec[256], seg[128][64];
-    int d = 0, depth = 0, used = 0;
-
-    for (int i = 0; i < n; i++) {
-        int c = (unsigned char)raw[i];
-        if (c == '%') {
-            int high = i + 2 < n ? num_hexdigit((unsigned char)raw[i + 1]) : -1;
-            int low = i + 2 < n ? num_hexdigit((unsigned char)raw[i + 2]) : -1;
-            if (high < 0 || low < 0) {
-                return -1;
-            }
-            c = high * 16 + low;
-            if (c == 0 || c == '/') {
-                return -1;
-            }
-            i += 2;
-        }
-        dec[d++] = (char)c;
-    }
-    for (int i = 1;;) { /* dec[0] is the first slash */
-        int len = 0;
-        while (i + len < d && dec[i + len] != '/') {
-            len++;
-        }
-        bool last = i + len == d;
-        bool dot = len == 1 && dec[i] == '.';
-        bool up = len == 2 && dec[i] == '.' && dec[i + 1] == '.';
-        if (up && depth-- == 0) {
-            return -1;
-        }
-        if (last && (dot || up)) {
-            len = 0; /* the directory itself: an empty last segment */
-        }
-        if (last || !(dot || up || (merge && len == 0))) {
-            memcpy(seg[depth], dec + i, (size_t)len);
-            seg[depth++][len] = '\0';
-        }
-        if (last) {
-            break;
-        }
-        i += len + 1;
-    }
-    for (int s = 0; s < depth; s++) {
-        out[used++] = '/';
-        used += sprintf(out + used, "%s", seg[s]);
-    }
-    return used;
-}
-
 static uint64_t random_next(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -192,7 +136,7 @@ static void normalise_equals_model(void **state)
             n += sprintf(raw + n, "%s", piece);
         }
         bool merge = random_next(&seed) & 1;
-        int len = model(raw, n, merge, want);
+        int len = uri_model(raw, n, merge, want);
         struct str out;
         enum uri_result r = uri_normalise(str_make(raw, (size_t)n), merge, to, &out);
         if ((r == URI_OK) != (len >= 0) ||
