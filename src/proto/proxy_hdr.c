@@ -78,11 +78,11 @@ static bool v1_line(struct str s, struct proxy_hdr *out)
 static enum proxy_result parse_v1(struct str in, struct proxy_hdr *out)
 {
     struct str window = str_head(in, V1_MAX);
-    const char *cr = memchr(window.p, '\r', window.n);
+    const char *lf = memchr(window.p, '\n', window.n);
+    const char *cr = memchr(window.p, '\r', lf != NULL ? (size_t)(lf - window.p) : window.n);
 
     if (cr == NULL) {
-        return window.n < V1_MAX && memchr(window.p, '\n', window.n) == NULL ? PROXY_MORE
-                                                                             : PROXY_BAD;
+        return lf == NULL && window.n < V1_MAX ? PROXY_MORE : PROXY_BAD;
     }
     size_t line = (size_t)(cr - in.p);
     if (line + 1 == window.n) {

@@ -45,6 +45,7 @@ static const struct proxy_row {
         107),
     BAD("v1 UNKNOWNX", "PROXY UNKNOWNX\r\n", 0),
     BAD("v1 bare LF", "PROXY UNKNOWN\n", 0),
+    BAD("v1 bare LF, CR later", "PROXY UNKNOWN\nx\r", 14),
     BAD("v1 bare CR", "PROXY UNKNOWN\rx", 0),
     BAD("v1 nothing", "PROXY \r\n", 0),
     BAD("v1 two blanks", "PROXY TCP4  192.0.2.1 198.51.100.2 12345 443\r\n", 0),
