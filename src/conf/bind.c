@@ -562,8 +562,12 @@ enum status conf_load(struct arena *a, struct diag *d, const struct conf_source 
     struct block *block = NULL;
     if (defaults != NULL && note_required(&b))
         block = load(&b, src);
-    if (block != NULL && d->errors == errors && inherit_fill(a, &b.rows, defaults, block))
+    if (block != NULL && d->errors == errors && inherit_fill(a, &b.rows, defaults, block)) {
+        for (size_t s = 0; s < b.rows.section_count; s++)
+            if (block->conf[s] == NULL) /* a block that the file leaves out is at its defaults */
+                block->conf[s] = defaults[s];
         *out = block;
+    }
     bool memory = arena_overflowed(a) || arena_overflowed(&b.scratch);
     arena_fini(&b.scratch);
     if (memory || (*out == NULL && d->errors == errors)) {

@@ -125,7 +125,9 @@ struct block {
     struct args key;            /* location: the key's arguments ("~*", "\\.php$"); else none */
     struct pos pos;
     struct str path;            /* "http.server[0]" */
-    void **conf;                /* one struct per section, never NULL for sections of this scope */
+    /* One struct per section, never NULL for sections of this scope; main has all the others too,
+     * at their defaults, for blocks that the file leaves out. */
+    void **conf;
     uint64_t **set;             /* per section a bit per row that stands in this very block */
     struct block **children;    /* in file order */
     size_t child_count;

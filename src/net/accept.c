@@ -3,8 +3,23 @@
 #include "net/listen.h"
 
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/socket.h>
+
+#define QUEUED_MAX 65536u
+
+/*
+ * Accepting ends: what the kernel has queued for us by now is still ours, because the socket may be
+ * about to be closed, which would reset it.
+ */
+static void take_queued(struct acceptor *a)
+{
+    for (unsigned n = 0; n < QUEUED_MAX; n++) {
+        int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd == -1)
+            return;
+        conn_accepted(a->net, fd, a->listener, a->transport);
+    }
+}
 
 static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
 {
@@ -18,8 +33,12 @@ static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned 
     if (res != -ECANCELED && log_rate_ok(&rate, 1, &held))
         log_msg_errno(loop->log, LEVEL_ALERT, -res, "accept() on %s failed, pausing",
                       a->listener->text);
-    if (!(flags & OP_MORE) && a->wanted)
+    if (flags & OP_MORE)
+        return;
+    if (a->wanted)
         op_accept(loop, op, a->fd);
+    else
+        take_queued(a);
 }
 
 void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, uint32_t owner,
