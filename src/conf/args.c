@@ -127,17 +127,36 @@ static bool one_instance(const struct args_reader *r, const struct node *n,
     }
 }
 
+/* Room is always the next power of two: many files may each add one. */
+static size_t room_for(size_t n)
+{
+    size_t room = 1;
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+static bool reserve(struct arena *a, struct instances *all, size_t more)
+{
+    if (all->n != 0 && all->n + more <= room_for(all->n))
+        return true;
+    struct args *v = arena_array(a, room_for(all->n + more), sizeof(*v));
+    if (v == NULL)
+        return false;
+    if (all->n != 0)
+        memcpy(v, all->v, all->n * sizeof(*v));
+    all->v = v;
+    return true;
+}
+
 bool args_append(const struct args_reader *r, const struct node *value, const struct place *at,
                  struct instances *out)
 {
     bool many = (r->flags & ROW_REPEATABLE) != 0 && value->kind == NODE_LIST;
     size_t more = many ? value->count : 1;
-    struct args *v = arena_array(r->a, out->n + more, sizeof(*v));
-    if (v == NULL || value->bad)
+    if (value->bad || !reserve(r->a, out, more))
         return false;
-    if (out->n != 0)
-        memcpy(v, out->v, out->n * sizeof(*v));
-    out->v = v;
+    struct args *v = out->v;
     if (!many) {
         struct args *only = &v[out->n++];
         if (one_instance(r, value, at, false, only))
