@@ -39,6 +39,10 @@ static bool look_up(struct arena *a, struct str inside, struct str *value, struc
     }
     const char *z = arena_strz(a, name);
     const char *set = z == NULL ? NULL : getenv(z);
+    if (cut >= 0 && env_refers(inside)) {
+        *why = STR("a reference inside of a default, expected plain text");
+        return false;
+    }
     if (cut >= 0 && (set == NULL || set[0] == '\0')) {
         *value = str_skip(inside, (size_t)cut + 2);
         return true;

@@ -31,6 +31,8 @@ static void expand(void **state)
          "the environment variable SLUICE_UNSET is not set; ${env:SLUICE_UNSET:-default} gives a "
          "default"},
         {"${env:SLUICE_A} ${env:A", NULL, 16, "\"${env:\" without a closing \"}\""},
+        {"${env:SLUICE_UNSET:-${env:SLUICE_A}}", NULL, 0,
+         "a reference inside of a default, expected plain text"},
         {"${env:}", NULL, 0, "\"\" is not the name of an environment variable"},
         {"${env:1A}", NULL, 0, "\"1A\" is not the name of an environment variable"},
         {"${env: A}", NULL, 0, "\" A\" is not the name of an environment variable"},
