@@ -214,7 +214,7 @@ void h1_request(struct conn *c, struct str head)
         h1_fail(r, 400);
         return;
     }
-    r->vhost = sites_find(c->listener->sites, r->host);
+    r->vhost = sites_find(c->listener->sites, r->host, r);
     r->loc = &r->vhost->own;
     if (!take_uri(r)) {
         log_info(&r->log, "client sent a bad path");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The directives of http's own core: one struct for http, server and location blocks.  The first
- * part is filled by the rows in http_conf.c, the second is derived from it when a block is frozen.
+ * part is filled by the rows in http_conf.c, the second is derived from it by http_freeze.c.
  */
 #ifndef SLUICE_HTTP_HTTP_CONF_H
 #define SLUICE_HTTP_HTTP_CONF_H
@@ -14,6 +14,7 @@ enum http_links { HTTP_LINKS_OFF, HTTP_LINKS_ON, HTTP_LINKS_IF_NOT_OWNER, HTTP_L
 enum http_etag { HTTP_ETAG_ON, HTTP_ETAG_OFF, HTTP_ETAG_CONTENT };
 enum http_ims { HTTP_IMS_OFF, HTTP_IMS_EXACT, HTTP_IMS_BEFORE };
 enum http_linger { HTTP_LINGER_OFF, HTTP_LINGER_ON, HTTP_LINGER_ALWAYS };
+enum http_hidden { HTTP_HIDDEN_DENY, HTTP_HIDDEN_ALLOW };
 enum http_splice { HTTP_SPLICE_AUTO, HTTP_SPLICE_ON, HTTP_SPLICE_OFF };
 
 struct http_types {
@@ -29,9 +30,9 @@ struct http_conf {
     struct arg default_type, charset;
     struct keyed types;
     struct instances charset_types;
-    int disable_symlinks, etag, if_modified_since, splice;
+    int disable_symlinks, etag, if_modified_since, splice, hidden_files;
     int64_t splice_min_size;
-    bool hidden_files, merge_slashes, log_not_found, internal;
+    bool merge_slashes, log_not_found, internal;
     /* rows: cache (http only) */
     struct instances open_file_cache;
     int64_t open_file_cache_valid, file_cache_memory, file_cache_max_body;
@@ -49,13 +50,16 @@ struct http_conf {
     bool chunked_transfer_encoding, lenient_line_ends, ignore_invalid_headers,
         underscores_in_headers, reset_timedout_connection, tcp_nodelay;
 
-    /* derived (http_conf.c, http_freeze) */
+    /* derived (http_freeze.c); alias.text is empty where root is what counts */
     struct template root_t, alias_t;
     struct str root_path;            /* absolute, when root is literal; else empty */
     struct str alias_path;           /* likewise */
+    struct str alias_name;           /* of the location that has the alias: what it stands for */
+    bool alias_file;                 /* alias is a file: asked for by alias_name alone */
+    bool alias_whole;                /* alias stands for the whole path (a regex location) */
     struct str default_type_s, charset_s; /* charset "off": empty */
     struct http_types *types_map;
-    struct map *charset_map;         /* media types that get a charset */
+    struct map *charset_map;         /* media types that get a charset: see http_charset */
     bool cache_off;                  /* open_file_cache: off */
     uint32_t cache_max;
     int64_t cache_inactive_ms;
@@ -69,5 +73,8 @@ extern unsigned http_slot;
 extern const struct section http_section;
 
 #define HTTP(block) CONF(block, http)
+
+/* The charset for a media type, parameters ignored; empty: none, or it says one itself. */
+struct str http_charset(const struct http_conf *conf, struct str media_type);
 
 #endif

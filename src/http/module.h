@@ -26,6 +26,12 @@ struct module {
     unsigned magic;
     struct section section;    /* directives == NULL: none; then slot may be NULL */
     /*
+     * Called for every block before any is frozen: defines the variables that its directives
+     * bring (vars_define, or regex_compile for named groups), so that templates anywhere in the
+     * configuration may use them.  NULL: there are none.  False: reported to cy->diag.
+     */
+    bool (*define)(struct cycle_http *cy, struct block *b, void *conf);
+    /*
      * Called once per block (http, servers, locations; parents first) and configuration: checks
      * what rows cannot, compiles templates, fills derived fields of its struct. False: reported
      * to cy->diag.

@@ -63,6 +63,10 @@ static enum verdict choose_location(struct request *r)
     r->extension = uri_extension(r->uri);
     r->phase = PHASE_REWRITE;
     r->hook = 0;
+    if (r->match_failed) {
+        r->match_failed = false;
+        return response_error(r, 500);
+    }
     if (slash)
         return request_add_slash(r);
     if (r->loc->conf->internal && !r->internal)
@@ -190,30 +194,63 @@ enum verdict request_redirect_named(struct request *r, struct str name)
     return reroute_counted(r);
 }
 
+/*
+ * A directory that variables were put into: absolute, and no ".." of a client's making leads out
+ * of what the configuration says.
+ */
+static bool sane_directory(struct str s)
+{
+    struct str rest = s, segment;
+    if (s.n == 0 || s.p[0] != '/' || str_chr(s, '\0') >= 0)
+        return false;
+    while (str_split(&rest, '/', &segment))
+        if (str_eq(segment, STR("..")))
+            return false;
+    return true;
+}
+
+/* An alias that is the file itself: its directory, and the name in it. */
+static bool split_alias(struct str alias, struct str *root, struct str *below)
+{
+    ssize_t slash = str_rchr(alias, '/');
+    CHECK(slash >= 0);
+    *root = slash == 0 ? STR("/") : str_head(alias, (size_t)slash);
+    *below = str_skip(alias, (size_t)slash);
+    return !str_eq(*below, STR("/."));
+}
+
+static bool alias_file(struct request *r, struct str path, struct str *root, struct str *below)
+{
+    const struct http_conf *conf = r->loc->conf;
+    struct str name = conf->alias_name, alias = conf->alias_path;
+    if (alias.n == 0) {
+        alias = template_eval(&conf->alias_t, r);
+        if (!sane_directory(alias))
+            return false;
+    }
+    if (conf->alias_whole || (conf->alias_file && str_eq(path, name)))
+        return split_alias(alias, root, below);
+    if (!str_starts(path, name))
+        return false;
+    /* "/img/" and "/img/x": the slash belongs to both */
+    *root = alias;
+    *below = str_skip(path, str_ends(name, STR("/")) ? name.n - 1 : name.n);
+    if (below->n == 0)
+        *below = STR("/");
+    return below->p[0] == '/';
+}
+
 bool request_file(struct request *r, struct str path, struct str *root, struct str *below)
 {
     const struct http_conf *conf = r->loc->conf;
-    if (conf->alias.text.n != 0) {
-        *root = conf->alias_path.n != 0 ? conf->alias_path : template_eval(&conf->alias_t, r);
-        if (r->loc->kind == LOCATION_REGEX || r->loc->kind == LOCATION_REGEX_NOCASE) {
-            *below = STR("/"); /* the alias names the file itself */
-            return root->n != 0;
-        }
-        *below = str_skip(path, r->loc->name.n);
-        if (below->n == 0 || below->p[0] != '/') {
-            /* "/img/" and "/img/x": the slash belongs to both */
-            if (r->loc->name.n > 0 && r->loc->name.p[r->loc->name.n - 1] == '/')
-                *below = str_skip(path, r->loc->name.n - 1);
-            else if (below->n == 0)
-                *below = STR("/");
-            else
-                return false;
-        }
-        return root->n != 0;
-    }
-    *root = conf->root_path.n != 0 ? conf->root_path : template_eval(&conf->root_t, r);
+    if (conf->alias.text.n != 0)
+        return alias_file(r, path, root, below);
     *below = path;
-    return root->n != 0 && root->p[0] == '/';
+    *root = conf->root_path;
+    if (root->n != 0)
+        return true;
+    *root = template_eval(&conf->root_t, r);
+    return sane_directory(*root);
 }
 
 uint64_t request_sent(const struct request *r)

@@ -17,6 +17,14 @@
 #define REQUEST_CAPTURES 10
 
 struct codec;
+struct var;
+
+/* What a named group of a regular expression matched, newest first. */
+struct named_capture {
+    struct named_capture *next;
+    const struct var *var;
+    struct str value;
+};
 
 struct request {
     unsigned magic;
@@ -49,12 +57,16 @@ struct request {
     uint8_t reroutes;
     bool internal;                   /* came to this location by an internal redirect */
     bool pending;                    /* a hook said PENDING */
+    bool pipelined;                  /* came before the response to its predecessor was out */
     bool responded;                  /* handed to the codec */
     bool error_page;                 /* is being answered by an error page: keep error_status */
     uint16_t error_status;           /* of the error the page is for; 0: none */
     uint16_t hook;                   /* index of the next hook in loc->phases[phase] */
     struct str captures[REQUEST_CAPTURES];
     uint8_t capture_count;
+    bool match_failed;               /* a regex gave up while routing: answer 500, clear */
+    struct named_capture *named;
+    struct str id;                   /* $request_id, once somebody has asked for it */
     struct str document_uri0;        /* the first uri */
 
     struct response res;

@@ -36,6 +36,7 @@ struct location {
     bool heads_constant;          /* every filter is constant here: heads may be kept with files */
     struct regex *regex;
     struct locations *nested;     /* locations inside this one, NULL: none */
+    bool whole_segments;          /* has an alias: "/img" is not the beginning of "/imgx" */
 };
 
 /* The locations of one block, compiled for search. */
@@ -51,6 +52,8 @@ struct vhost {
     struct block *block;
     const struct http_conf *conf;
     struct str name;              /* the first server_name, "" if none: $server_name */
+    struct server_name *names;    /* vhost.h */
+    size_t name_count;
     struct locations locations;
     struct location own;          /* LOCATION_SERVER */
     size_t index;
@@ -66,6 +69,12 @@ struct sites {
     bool has_wildcards;
 };
 
+/* A file that lines are appended to: opened before the fork, once for all who write to it. */
+struct log_file {
+    struct str path;              /* absolute, NUL-terminated behind its end */
+    int fd;                       /* -1 until the server layer has opened it */
+};
+
 /* Everything http has of one configuration. */
 struct cycle_http {
     struct arena *arena;
@@ -77,6 +86,8 @@ struct cycle_http {
     size_t vhost_count;
     struct listener **listeners;       /* fds not opened yet */
     size_t listener_count;
+    struct log_file **log_files;
+    size_t log_file_count, log_file_room;
     uint32_t workers;
 };
 
@@ -87,16 +98,29 @@ struct cycle_http {
  */
 bool http_compile(struct cycle_http *cy);
 
-/* All sections of http and its modules, NULL-terminated, for conf_load (static memory). */
+/*
+ * All sections of http and its modules, NULL-terminated, for conf_load (static memory).  They come
+ * first in the list given to it, so that their slots are below *count.
+ */
 const struct section *const *http_sections(size_t *count);
 
-/* The virtual server for a host name (lower case, no port); never NULL (vhost.c). */
-struct vhost *sites_find(const struct sites *s, struct str host);
+/*
+ * The log file of that path (absolute), one for all who ask while blocks are frozen.  NULL: no
+ * memory.
+ */
+struct log_file *cycle_log_file(struct cycle_http *cy, struct str path);
+
+/*
+ * The virtual server for a host name (lower case, no port); never NULL (vhost.c).  Captures of a
+ * regex are left in r (may be NULL).
+ */
+struct vhost *sites_find(const struct sites *s, struct str host, struct request *r);
 
 /*
  * The location for a normalised path (location.c); never NULL: the vhost's own at the least.
  * *slash: a prefix location "/path/" would match "/path": redirect to it with 301.
- * Captures of a regex are left in r (may be NULL).
+ * Captures of a regex are left in r (may be NULL).  r->match_failed is set when a regex gave up (in
+ * sites_find too); the answer then has to be 500, because which location it is cannot be told.
  */
 struct location *location_find(struct vhost *v, struct str path, struct request *r, bool *slash);
 struct location *location_named(struct vhost *v, struct str name); /* NULL when absent */

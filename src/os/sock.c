@@ -94,6 +94,8 @@ enum status sock_reconfigure(int fd, const struct addr *a, const struct sock_opt
         return step_failed(e, "setsockopt(SO_KEEPALIVE) for", a);
     if (tcp && set_int(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, o->deferred) != STATUS_OK)
         return step_failed(e, "setsockopt(TCP_DEFER_ACCEPT) for", a);
+    if (tcp && set_int(fd, IPPROTO_TCP, TCP_NODELAY, o->nodelay) != STATUS_OK)
+        return step_failed(e, "setsockopt(TCP_NODELAY) for", a);
     /* Unlike the others this one can be missing from a kernel: then only "off" works. */
     if (tcp && set_int(fd, IPPROTO_TCP, TCP_FASTOPEN, o->fastopen) != STATUS_OK &&
         o->fastopen != 0)

@@ -27,6 +27,7 @@ struct sock_options {
     enum sock_keepalive keepalive;
     int keepalive_idle, keepalive_interval, keepalive_count;   /* seconds, seconds, probes */
     int rcvbuf, sndbuf;                /* bytes */
+    bool nodelay;                      /* TCP_NODELAY, which accepted connections inherit */
     mode_t unix_mode;                  /* of the socket's file; 0: as the umask leaves it */
 };
 
