@@ -163,7 +163,6 @@ static size_t parse_key(const struct block *b, enum location_kind *kind, struct 
             continue;
         *kind = marks[i].kind;
         name->text = str_skip(name->text, marks[i].mark.n);
-        name->pos.column += (uint32_t)marks[i].mark.n;
         break;
     }
     if (*kind == LOCATION_PREFIX || name->text.n != 0 || b->key.n == 1)

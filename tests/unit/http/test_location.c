@@ -337,7 +337,7 @@ static void faults(void **state)
         const char *want;       /* in the report */
     } rows[] = {
         {"      img: {}\n", ":4:7: http.server[0].location[\"img\"]: \"img\" can never match"},
-        {"      \"= img\": {}\n", ":4:9: http.server[0].location[\"= img\"]: \"img\" can never"},
+        {"      \"= img\": {}\n", ":4:7: http.server[0].location[\"= img\"]: \"img\" can never"},
         {"      \"=\": {}\n", "can never match"},
         {"      \"~\": {}\n", "a regular expression is expected behind the mark"},
         {"      \"~ (\": {}\n", "is not a regular expression"},
