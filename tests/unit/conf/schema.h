@@ -34,8 +34,9 @@ struct http_conf {
     struct instances add_header, certificates;
     struct keyed types, log_format, map;
     int if_modified_since;
-    int64_t client_max_body_size, limit_rate, keepalive_requests, send_timeout, gzip_comp_level;
-    bool server_tokens, internal, etag;
+    int64_t client_max_body_size, limit_rate, keepalive_requests, send_timeout, max_headers;
+    bool server_tokens, merge_slashes, internal;
+    int etag;
     struct str alias_file, password_file;
 };
 
@@ -71,6 +72,7 @@ static bool check_listen(struct diag *d, struct str path, const struct directive
 
 static const char *const use_choices[] = {"auto", "io_uring", "epoll", NULL};
 static const char *const sqpoll_choices[] = {"auto", "on", "off", NULL};
+static const char *const etag_choices[] = {"on", "off", "content", NULL};
 static const char *const since_choices[] = {"off", "exact", "before", NULL};
 
 #define MAIN(field) .offset = offsetof(struct main_conf, field), .scopes = SCOPE_MAIN
@@ -120,16 +122,21 @@ static const struct directive http_rows[] = {
     {"default_type", CTYPE_TEXT, HTTP(default_type), .dflt = "application/octet-stream"},
     {"keepalive_timeout", CTYPE_ARGS, HTTP(keepalive_timeout), .min = 1, .max = 2,
      .dflt = "75s"},
-    {"keepalive_requests", CTYPE_INT, HTTP(keepalive_requests), .dflt = "10000"},
-    {"send_timeout", CTYPE_TIME, HTTP(send_timeout), .dflt = "30s"},
+    {"keepalive_requests", CTYPE_INT, HTTP(keepalive_requests), .min = 1, .max = INT32_MAX,
+     .dflt = "10000"},
+    {"send_timeout", CTYPE_TIME, HTTP(send_timeout), .min = 1, .max = INT64_C(315360000000),
+     .dflt = "30s"},
     {"client_max_body_size", CTYPE_SIZE, HTTP(client_max_body_size), .dflt = "1m"},
     {"limit_rate", CTYPE_SIZE, HTTP(limit_rate), .min = 1, .flags = ROW_UNLIMITED,
      .dflt = "unlimited"},
     {"if_modified_since", CTYPE_ENUM, HTTP(if_modified_since), .choices = since_choices,
      .dflt = "before"},
-    {"gzip_comp_level", CTYPE_INT, HTTP(gzip_comp_level), .min = 1, .max = 9, .dflt = "6"},
+    {"max_headers", CTYPE_INT, HTTP_IN(max_headers, SCOPE_HTTP | SCOPE_SERVER), .min = 1,
+     .max = 10000, .dflt = "100"},
     {"server_tokens", CTYPE_SWITCH, HTTP(server_tokens), .dflt = "off"},
-    {"etag", CTYPE_SWITCH, HTTP(etag), .dflt = "on"},
+    {"merge_slashes", CTYPE_SWITCH, HTTP_IN(merge_slashes, SCOPE_HTTP | SCOPE_SERVER),
+     .dflt = "on"},
+    {"etag", CTYPE_ENUM, HTTP(etag), .choices = etag_choices, .dflt = "on"},
     {"error_page", CTYPE_ARGS, HTTP(error_page), .min = 2, .flags = ROW_REPEATABLE},
     {"add_header", CTYPE_ARGS, HTTP(add_header), .min = 2, .max = 3, .flags = ROW_REPEATABLE},
     {"access_log", CTYPE_ARGS, HTTP(access_log), .min = 1, .flags = ROW_REPEATABLE,

@@ -27,7 +27,10 @@ static void blocks(void **state)
     assert_int_equal(l->top->children[0]->scope, SCOPE_EVENTS);
     assert_int_equal(CONF(l->top->children[0], events)->use, 2);
     assert_null(l->top->children[0]->conf[http_slot]);
-    assert_null(l->top->conf[http_slot]);
+    /* main has the sections of other blocks too, at their defaults */
+    assert_int_equal(CONF(l->top, events)->use, 0);
+    assert_null(l->top->set[events_slot]);
+    assert_false(block_is_set(l->top, &events_section, "use"));
 
     struct block *s = server_of(l, 0);
     assert_int_equal(s->pos.line, 5);
@@ -120,7 +123,7 @@ static void overrides(void **state)
     assert_string_equal(words_of(&c->types.v[0].values), "html");
     assert_string_equal(words_of(&c->types.v[1].values), "apng");
     assert_string_equal(words_of(&c->types.v[2].values), "c");
-    assert_false(c->etag);
+    assert_int_equal(c->etag, 1);
     assert_int_equal(http_of(l)->child_count, 2);
     unload(l);
 

@@ -34,11 +34,11 @@ static void forms(void **state)
     check_dump("worker_shutdown_timeout: unlimited\nevents: {}\n",
                "worker_shutdown_timeout: unlimited\nevents: {}\n");
     check_dump("http:\n  include: dump.inc\n  send_timeout: 90\n  client_max_body_size: 2048k\n"
-               "  if_modified_since: EXACT\n  gzip_comp_level: 3\n",
+               "  if_modified_since: EXACT\n  max_headers: 3\n",
                "http:\n  send_timeout: 90s\n  client_max_body_size: 2m\n"
-               "  if_modified_since: exact\n  gzip_comp_level: 3\n  server_tokens: on\n");
-    check_dump("http: {send_timeout: 0, client_max_body_size: 0, etag: no}\n",
-               "http:\n  send_timeout: 0\n  client_max_body_size: 0\n  etag: off\n");
+               "  if_modified_since: exact\n  max_headers: 3\n  server_tokens: on\n");
+    check_dump("http: {keepalive_requests: 7, client_max_body_size: 0, etag: OFF}\n",
+               "http:\n  keepalive_requests: 7\n  client_max_body_size: 0\n  etag: off\n");
     check_dump("http: {send_timeout: 1h30m, limit_rate: unlimited}\n",
                "http:\n  send_timeout: 90m\n  limit_rate: unlimited\n");
 }

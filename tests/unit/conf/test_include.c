@@ -222,8 +222,8 @@ static void shared(void **state)
     (void)state;
     put_text("shared.inc", "etag: maybe\n");
     assert_string_equal(report_of("http: {server: [{include: shared.inc}, {include: shared.inc}]}\n"),
-                        "shared.inc:1:7: http.server[0].etag: \"maybe\" is not valid, expected on "
-                        "or off\n"
+                        "shared.inc:1:7: http.server[0].etag: \"maybe\" is not valid, expected on, "
+                        "off or content\n"
                         "    etag: maybe\n"
                         "          ^\n");
     put_text("shared.inc", "etag: [maybe\n");

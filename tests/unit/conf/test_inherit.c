@@ -28,11 +28,11 @@ static void handed_down(void **state)
     assert_string_equal(CONF(s1, http)->root.text.p, "/http");
     assert_string_equal(CONF(ab, http)->root.text.p, "/server");
     assert_string_equal(CONF(c, http)->root.text.p, "/loc");
-    assert_false(CONF(s0, http)->etag);
-    assert_false(CONF(a, http)->etag);
-    assert_true(CONF(ab, http)->etag);
+    assert_int_equal(CONF(s0, http)->etag, 1);
+    assert_int_equal(CONF(a, http)->etag, 1);
+    assert_int_equal(CONF(ab, http)->etag, 0);
     assert_int_equal(CONF(ab, http)->send_timeout, 5000);
-    assert_int_equal(CONF(ab, http)->gzip_comp_level, 6); /* the default, all the way */
+    assert_int_equal(CONF(ab, http)->max_headers, 100); /* the default, all the way */
     /* a list is replaced whole */
     assert_string_equal(words_of(&CONF(a, http)->error_page), "404 /a");
     assert_string_equal(words_of(&CONF(c, http)->error_page), "500 /b|502 /c");
