@@ -78,15 +78,16 @@ check "configure with paths" ./configure --builddir="$tmp/b" --prefix=/opt/s --s
     --conf-path=/etc/s.yaml --user=u --add-module="$tmp/mod" --with-debug '--with-cc-opt=-DQ="\"a b\""'
 has() { check "config.h: $1" grep -qxF -- "$1" "$tmp/b/config.h"; }
 has '#define SLUICE_PREFIX "/opt/s"'
-has '#define SLUICE_SBIN_PATH "/opt/s/bin/x"'
+has '#define SLUICE_SBIN_PATH "bin/x"'
 has '#define SLUICE_CONF_PATH "/etc/s.yaml"'
-has '#define SLUICE_ERROR_LOG_PATH "/opt/s/logs/error.log"'
-has '#define SLUICE_HTTP_LOG_PATH "/opt/s/logs/access.log"'
-has '#define SLUICE_PID_PATH "/opt/s/logs/sluice.pid"'
-has '#define SLUICE_MODULES_PATH "/opt/s/modules"'
+has '#define SLUICE_ERROR_LOG_PATH "logs/error.log"'
+has '#define SLUICE_HTTP_LOG_PATH "logs/access.log"'
+has '#define SLUICE_PID_PATH "logs/sluice.pid"'
+has '#define SLUICE_MODULES_PATH "modules"'
 has '#define SLUICE_USER "u"'
 has '#define SLUICE_GROUP "u"'
 has '#define SLUICE_DEBUG 1'
+check "the Makefile has whole paths" grep -qxF 'SBIN_PATH := /opt/s/bin/x' "$tmp/b/config.mk"
 check "config.h is C" cc -fsyntax-only -Wall -Werror -x c "$tmp/b/config.h"
 check "config.h holds the options" grep -q 'SLUICE_CONFIGURE.*--conf-path=/etc/s.yaml' "$tmp/b/config.h"
 check "modules.c names the module" grep -qxF '    &one_two_module,' "$tmp/b/modules.c"

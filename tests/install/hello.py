@@ -33,6 +33,8 @@ try:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
         body = answer.read()
     assert body == b"hello, world\n", body
+    build = subprocess.run([sluice, "-V"], capture_output=True, text=True, check=True).stdout
+    assert " hello" in next(line for line in build.splitlines() if line.startswith("modules:")), build
 finally:
     server.terminate()
     status = server.wait(20)
