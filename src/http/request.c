@@ -80,6 +80,8 @@ static enum verdict choose_location(struct request *r)
 
 static void run_filters(struct request *r)
 {
+    if (r->res.charset.n == 0)
+        r->res.charset = http_charset(r->loc->conf, r->res.content_type);
     for (const struct filter **f = r->loc->filters; *f != NULL; f++)
         (*f)->run(r, &r->res);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A cycle: one generation of the configuration and everything opened for it.  Built completely
+ * before anything changes; immutable once workers have been forked from it; deleted when the last
+ * of its workers has gone.
+ */
+#ifndef SLUICE_SERVER_CYCLE_H
+#define SLUICE_SERVER_CYCLE_H
+
+#include "core/buf.h"
+#include "http/site.h"
+#include "os/cpu_plan.h"
+#include "os/error.h"
+#include "os/priv.h"
+#include "server/main_conf.h"
+#include "server/options.h"
+#include "server/sockets.h"
+
+struct cycle {
+    struct arena *arena;
+    uint64_t generation;
+    const struct options *options;
+    struct block *main_block;
+    const struct main_conf *main;
+    const struct events_conf *events;
+    struct cycle_http http;
+    struct cpu_plan plan;
+    struct priv_identity identity;   /* used when we are root */
+    bool drop;                       /* workers become identity */
+    struct log log;                  /* error_log of main */
+    struct log_ctx log_ctx;
+    uint32_t recv_count, recv_size;
+    int priority;
+    int refs;                        /* the master's, and one per living worker */
+};
+
+/*
+ * Reads and compiles the configuration; no side effects. NULL: `report` says why, as text for
+ * people. Warnings go to the report too.
+ */
+struct cycle *cycle_load(const struct options *o, uint64_t generation, struct buf *report);
+
+/*
+ * Opens what it needs: log files, listeners (those that `sockets` has already are taken over).
+ * False: `report` says why; what was opened for it is closed again.
+ */
+bool cycle_open(struct cycle *c, struct sockets *sockets, struct buf *report);
+
+void cycle_ref(struct cycle *c);
+void cycle_unref(struct cycle *c); /* the last one closes its logs and frees it */
+
+/* All sections of the program, NULL-terminated. */
+const struct section *const *cycle_sections(void);
+
+/* The events block as a worker's loop wants it. */
+void cycle_ev_conf(const struct cycle *c, uint32_t worker, struct ev_conf *out);
+
+#endif
