@@ -268,17 +268,10 @@ static void note_event(struct epoll_be *be, const struct epoll_event *ev)
         ep_ready(be, fd, e);
 }
 
-/* Milliseconds to wait: completions delivered a moment ago may have armed a timer. */
-static int wait_ms(struct epoll_be *be, uint64_t deadline)
+static int wait_ms(uint64_t deadline)
 {
-    struct loop *loop = be->loop;
-    uint64_t next, now;
+    uint64_t now;
 
-    if (has_work(be) || loop->stopping || !list_empty(&loop->turns))
-        return 0;
-    next = timer_next(&loop->timers);
-    if (next < deadline)
-        deadline = next;
     if (deadline == TIMER_NEVER)
         return -1;
     now = clock_mono_ms();
@@ -287,21 +280,14 @@ static int wait_ms(struct epoll_be *be, uint64_t deadline)
     return deadline - now > INT_MAX ? INT_MAX : (int)(deadline - now);
 }
 
-static void epoll_turn(struct loop *loop, uint64_t deadline_ms)
+static void ask_kernel(struct epoll_be *be, int timeout)
 {
-    struct epoll_be *be = loop->priv;
+    int n = epoll_wait(be->epfd, be->events, EP_EVENTS, timeout);
     bool wake = false;
-    int n;
 
-    for (int round = 0; round < ROUNDS && has_work(be); round++) {
-        run_files(be);
-        run_ready(be);
-    }
-    register_waiting(be);
-    n = epoll_wait(be->epfd, be->events, EP_EVENTS, wait_ms(be, deadline_ms));
     CHECK(n >= 0 || errno == EINTR);
-    loop->stats.waits++;
-    loop_clock(loop);
+    be->loop->stats.waits++;
+    loop_clock(be->loop);
     for (int i = 0; i < n; i++) {
         if (be->events[i].data.u64 == EP_WAKE)
             wake = true;
@@ -311,6 +297,32 @@ static void epoll_turn(struct loop *loop, uint64_t deadline_ms)
     if (wake)
         ep_file_reap(be);
     run_ready(be);
+}
+
+/*
+ * What was submitted is tried first.  If that completed something the turn ends at once, since
+ * whoever runs the loop may have been waiting for it, and timers may be due earlier than they were;
+ * but not twice in a row: others are waiting too.
+ */
+static void epoll_turn(struct loop *loop, uint64_t deadline_ms)
+{
+    struct epoll_be *be = loop->priv;
+    uint64_t completed = loop->stats.completed;
+    bool busy;
+
+    for (int round = 0; round < ROUNDS && has_work(be); round++) {
+        run_files(be);
+        run_ready(be);
+    }
+    register_waiting(be);
+    busy = has_work(be);
+    if (loop->stats.completed != completed && !busy && !be->returned_early) {
+        be->returned_early = true;
+        loop_clock(loop);
+        return;
+    }
+    be->returned_early = false;
+    ask_kernel(be, busy || loop->stats.completed != completed ? 0 : wait_ms(deadline_ms));
 }
 
 /* --- starting and ending --- */

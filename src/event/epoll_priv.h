@@ -79,6 +79,7 @@ struct epoll_be {
     struct ep_chain pause; /* listeners that rest after a resource error */
     struct ep_chain files; /* slots of file operations to try, linked by next_free */
     struct timer accept_timer;
+    bool returned_early;   /* the last turn did not ask the kernel */
     struct ep_files f;
     struct epoll_event events[EP_EVENTS];
 };

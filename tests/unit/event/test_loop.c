@@ -60,7 +60,7 @@ static void timers(struct ev_env *env)
     assert_true(env->loop.stats.waits - waits < 40);
     for (size_t i = 0; i < ARRAY_LEN(ms); i++) {
         assert_true(a[i].fired >= a[i].at);
-        assert_true(a[i].fired <= a[i].at + TIMER_TICK_MS + 30);
+        assert_true(a[i].fired <= a[i].at + TIMER_TICK_MS + 150);
     }
 }
 
@@ -121,8 +121,8 @@ static void deadline_cancels(struct ev_env *env)
     EV_DO(env, op_recv(&env->loop, &o.op, pair[0]));
     deadline_init(&p.d, &env->loop.timers, out_of_patience);
     for (int i = 0; i < 5; i++) {
-        deadline_set(&p.d, ev_now_ms() + 60);
-        ev_turn_for(env, 30);
+        deadline_set(&p.d, ev_now_ms() + 300);
+        ev_turn_for(env, 80);
         ev_put(pair[1], "x", 1);
         EV_UNTIL(env, o.n == (size_t)i + 1);
         assert_int_equal(p.expired, 0);
@@ -131,7 +131,7 @@ static void deadline_cancels(struct ev_env *env)
     deadline_set(&p.d, until);
     ev_wait_final(env, &o);
     assert_int_equal(o.res, -ECANCELED);
-    assert_true(p.expired >= until && ev_now_ms() < until + 100);
+    assert_true(p.expired >= until && ev_now_ms() < until + 300);
     deadline_fini(&p.d);
     ev_op_fini(&o);
     loop_close_fd(&env->loop, pair[0]);

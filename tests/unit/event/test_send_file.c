@@ -398,7 +398,8 @@ static void child_without_pipe_pages(unsigned setting)
     struct transfer t;
     int file = ev_file(1 << 20), pipes = 0, p[2];
 
-    if (setgroups(0, NULL) == -1 || setgid(65534) == -1 || setuid(65534) == -1)
+    /* The limit is the user's: nobody else may be that user. */
+    if (setgroups(0, NULL) == -1 || setgid(64220) == -1 || setuid(64220 + setting) == -1)
         _exit(2);
     while (pipe2(p, O_CLOEXEC) == 0 && fcntl(p[0], F_SETPIPE_SZ, 1 << 20) == 1 << 20)
         pipes++;
