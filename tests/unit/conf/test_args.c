@@ -64,6 +64,7 @@ static void words(void **state)
         {"v: 'a \"b c\"'", 0, "5:a 7:b c"},
         {"v: a\n  b", 0, "4:a 4:b"},
         {"v: >\n  a b\n", 0, "4:a 4:b"},
+        {"v: [c a\nb d]", ROW_REPEATABLE, "5:c 5:a 5:b 5:d"}, /* as long as in the file, but folded */
         {"v:", 0, ""}, {"v: ~", 0, ""}, {"v: ''", 0, ""}, {"v: '  '", 0, ""},
         {"v: [a, b c, 'd \"e']", 0, "5:a 8:b c 13:d \"e"},  /* verbatim */
         {"v: []", 0, ""},

@@ -203,6 +203,40 @@ static const struct section need_section = {"need", need_rows, sizeof(struct nee
                                             &need_slot};
 static const struct section *const need_sections[] = {&need_section, NULL};
 
+static unsigned pool_slot;
+static const struct directive pool_rows[] = {
+    {"http", CTYPE_BLOCK, SCOPE_MAIN, .block = SCOPE_HTTP},
+    {"pool", CTYPE_BLOCK, SCOPE_HTTP, .flags = ROW_BLOCK_KEYED, .block = SCOPE_SERVER},
+    {"root", CTYPE_PATH, SCOPE_SERVER, .offset = offsetof(struct need_conf, path)},
+    {0},
+};
+static const struct section pool_section = {"pool", pool_rows, sizeof(struct need_conf),
+                                            &pool_slot};
+static const struct section *const pool_sections[] = {&pool_section, NULL};
+
+/* -g reaches into the blocks of a map by their keys. */
+static void override_keyed(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct diag d;
+    struct block *top;
+    put_text("main.yaml", "http: {pool: {a x: {root: /a}, b: {root: /b}}}\n");
+    arena_init(&a, NULL, 0, 4096, 0);
+    diag_init(&d, &a);
+    struct conf_source src = {scratch("main.yaml"), "/",
+                              "http: {pool: {b: {root: /other}, 'a  x': {}, c: {root: /c}}}"};
+    assert_int_equal(conf_load(&a, &d, &src, pool_sections, &top), STATUS_OK);
+    static const char *const want[] = {"/a", "/other", "/c"};
+    struct block *http = child_of(top, SCOPE_HTTP, 0);
+    assert_int_equal(http->child_count, ARRAY_LEN(want));
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        const struct need_conf *c = http->children[i]->conf[pool_slot];
+        assert_string_equal(c->path.p, want[i]);
+    }
+    arena_fini(&a);
+}
+
 static void required(void **state)
 {
     (void)state;
@@ -354,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks),      cmocka_unit_test(implied),  cmocka_unit_test(keyed),
+        cmocka_unit_test(override_keyed),
         cmocka_unit_test(overrides),   cmocka_unit_test(required), cmocka_unit_test(repeatables),
         cmocka_unit_test(bad_default), cmocka_unit_test(main_file), cmocka_unit_test(join_paths),
         cmocka_unit_test(no_memory),   cmocka_unit_test(big),
