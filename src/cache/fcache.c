@@ -19,6 +19,9 @@
 /* The sweep goes through the table in this many steps per `inactive`. */
 #define SWEEP_STEPS 16
 
+/* Ghosts that fall on the same place displace each other: so many places for each item. */
+#define GHOSTS 4u
+
 /* Open files of the cache: at most this share of the process's limit. */
 #define FD_SHARE 4u
 
@@ -80,13 +83,14 @@ static void sweep_fire(struct timer *t, uint64_t now_ms)
 static bool tables_new(struct fcache *c)
 {
     uint32_t n = 64;
-    while (n < c->conf.max_entries && n < 1u << 30)
+    while (n < c->conf.max_entries && n < 1u << 28)
         n *= 2;
     c->mask = n - 1;
     c->table = calloc(n, sizeof(struct fitem *));
     c->deps = calloc(n, sizeof(struct fdep *));
     c->places = calloc(n, sizeof(struct fplace *));
-    c->ghosts = calloc(n, sizeof(uint32_t));
+    c->ghost_mask = GHOSTS * n - 1;
+    c->ghosts = calloc(GHOSTS * (size_t)n, sizeof(uint32_t));
     return c->table != NULL && c->deps != NULL && c->places != NULL && c->ghosts != NULL;
 }
 
@@ -165,6 +169,9 @@ static enum status lookup_slow(struct fcache *c, struct froot *root, struct floo
                                uint64_t hash, bool bypass)
 {
     c->stats.misses++;
+    /* What is loaded now must not be taken for older than changes that were there before it. */
+    if (c->inotify >= 0 && c->drained_turn != c->loop->stats.waits)
+        fwatch_drain(c);
     if (!bypass) {
         struct fload *ld = fload_find(c, hash, root, l->path, l->links);
         if (ld != NULL) {

@@ -101,7 +101,7 @@ struct fitem *fitem_find(const struct fcache *c, uint64_t hash, const struct fro
 
 static uint32_t *ghost_of(const struct fcache *c, uint64_t hash)
 {
-    return &c->ghosts[hash & c->mask];
+    return &c->ghosts[hash & c->ghost_mask];
 }
 
 /* 0 means none. */

@@ -171,8 +171,9 @@ struct fcache {
     struct fitem **table;
     struct fdep **deps;
     struct fplace **places;
-    uint32_t mask;           /* of table, deps and places */
     uint32_t *ghosts;        /* hashes of what was put out lately */
+    uint32_t mask;           /* of table, deps and places */
+    uint32_t ghost_mask;
     struct list queue[2];    /* enum fqueue, oldest first */
     uint32_t queued[2];
     struct list fd_items;

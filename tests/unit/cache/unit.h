@@ -49,11 +49,10 @@ UNUSED static void unit_looked_up(struct flookup *l)
     u->done = true;
 }
 
-/* The path of a request comes with the byte. */
 UNUSED static void unit_on_recv(struct ev_op *o)
 {
     struct unit *u = o->arg;
-    if (o->res <= 0)
+    if (o->res <= 0 || o->bytes[o->n - 1] != 'x') /* "x" is a request, anything else is not yet */
         return;
     u->lookup.done = unit_looked_up;
     if (fcache_get(u->cache, &u->lookup) == STATUS_OK)
@@ -67,9 +66,8 @@ UNUSED static void unit_start(struct unit *u, struct ev_env *env, const struct f
         u->conf = *conf;
     else
         unit_conf(&u->conf);
-    ev_tcp_pair(u->pair);
-    ev_turn_for(env, 1);
     u->fds = ev_open_fds();
+    ev_tcp_pair(u->pair);
     snprintf(u->top, sizeof(u->top), "%s/sluice-cache-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(u->top));
@@ -97,10 +95,9 @@ UNUSED static void unit_stop(struct unit *u)
     fcache_delete(u->cache);
     ev_cancel_and_wait(u->env, &u->recv);
     ev_op_fini(&u->recv);
-    ev_turn_for(u->env, 20);
-    assert_int_equal(ev_open_fds(), u->fds);
-    close(u->pair[0]);
+    loop_close_fd(&u->env->loop, u->pair[0]);
     close(u->pair[1]);
+    EV_UNTIL(u->env, ev_open_fds() == u->fds);
     assert_int_equal(nftw(u->top, unit_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
