@@ -170,7 +170,7 @@ static enum status lookup_slow(struct fcache *c, struct froot *root, struct floo
 {
     c->stats.misses++;
     /* What is loaded now must not be taken for older than changes that were there before it. */
-    if (c->inotify >= 0 && c->drained_turn != c->loop->stats.waits)
+    if (c->read_turn != c->loop->stats.waits)
         fwatch_drain(c);
     if (!bypass) {
         struct fload *ld = fload_find(c, hash, root, l->path, l->links);
@@ -202,8 +202,8 @@ enum status fcache_get(struct fcache *c, struct flookup *l)
     l->load = NULL;
     l->entry = NULL;
     CHECK(!c->closing);
-    if (c->drain_first && c->drained_turn != c->loop->stats.waits)
-        fwatch_drain(c);
+    if (c->caught_up != c->loop->stats.waits)
+        fwatch_catch_up(c);
     if (root == NULL || root->n != l->root.n || memcmp(root->path, l->root.p, root->n) != 0) {
         root = froot_find(c, l->root);
         if (root == NULL)

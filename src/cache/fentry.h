@@ -189,8 +189,9 @@ struct fcache {
     /* fwatch.c */
     int inotify;             /* -1: no events */
     bool watch_warned;
-    bool drain_first;        /* the back end may deliver a request before an older event */
-    uint64_t drained_turn;
+    bool poll_failed;        /* events are not reported, they are read in every turn */
+    uint64_t caught_up;      /* turn in which events were last thought of */
+    uint64_t read_turn;      /* and read */
     struct op watch_op;
     struct turn watch_turn;
     struct fwatch *watches[FWATCH_BUCKETS];
@@ -214,10 +215,7 @@ bool fcache_reserve(struct fcache *c, uint64_t bytes);  /* room for a body, evic
 void fcache_trim(struct fcache *c);                     /* back into the bounds */
 uint32_t fcache_free_fds(struct fcache *c, uint32_t n); /* evicts up to n that hold descriptors */
 void fcache_unref(struct fcache *c);                    /* frees it after the last item */
-static inline struct fitem *fitem_of(struct fentry *e)
-{
-    return container_of(e, struct fitem, e);
-}
+#define fitem_of(entry) container_of(entry, struct fitem, e)
 
 /* fdir.c: roots. */
 struct froot *froot_find(struct fcache *c, struct str path); /* NULL: no memory */

@@ -2,10 +2,12 @@
 /*
  * One inotify descriptor, the watches on it, and who depends on which name in which of them.
  *
- * A change is in the descriptor's queue before the call that makes it returns.  The ring posts the
- * poll completion for it before those of requests that are sent afterwards, so that handling
- * completions in their order is enough; epoll gives no order, there the queue is read before the
- * first lookup of a turn.
+ * A change is in the descriptor's queue before the call that makes it returns.  So it is enough to
+ * read the queue once in a turn, after the turn's requests were received and before the first of
+ * them is looked up.  With a ring that read is left out when no event can have come before them
+ * (loop_posted), which is the rule; its poll completion then takes care of what comes later.
+ * Where requests are received while the turn runs (epoll, SQPOLL) one that was sent in pieces, with
+ * a change between them, may be answered with what was there when its first piece came.
  */
 #include "cache/fwatch.h"
 
@@ -287,7 +289,9 @@ static void on_event(struct fcache *c, const struct inotify_event *ev)
 void fwatch_drain(struct fcache *c)
 {
     _Alignas(struct inotify_event) char buf[READ_SIZE];
-    c->drained_turn = c->loop->stats.waits;
+    c->caught_up = c->read_turn = c->loop->stats.waits;
+    if (c->inotify < 0)
+        return;
     for (int reads = 0; reads < READS_MAX; reads++) {
         ssize_t n = read(c->inotify, buf, sizeof(buf));
         if (n <= 0)
@@ -303,11 +307,16 @@ void fwatch_drain(struct fcache *c)
     loop_at_turn_end(c->loop, &c->watch_turn);
 }
 
+void fwatch_catch_up(struct fcache *c)
+{
+    c->caught_up = c->loop->stats.waits;
+    if (c->inotify >= 0 && (c->poll_failed || loop_posted(c->loop, &c->watch_op)))
+        fwatch_drain(c);
+}
+
 static void on_turn(struct turn *t)
 {
-    struct fcache *c = container_of(t, struct fcache, watch_turn);
-    if (c->inotify >= 0)
-        fwatch_drain(c);
+    fwatch_drain(container_of(t, struct fcache, watch_turn));
 }
 
 static void on_poll(struct loop *loop, struct op *op, int32_t res, unsigned flags)
@@ -325,7 +334,7 @@ static void on_poll(struct loop *loop, struct op *op, int32_t res, unsigned flag
     }
     log_warn(c->log, "file cache: waiting for change events failed (%d: %s), they are read in "
              "every turn instead", -res, strerror(-res));
-    c->drain_first = true;
+    c->poll_failed = true;
 }
 
 void fwatch_start(struct fcache *c)
@@ -341,7 +350,6 @@ void fwatch_start(struct fcache *c)
                  "%lld ms instead", errno, strerror(errno), (long long)c->conf.valid_blind_ms);
         return;
     }
-    c->drain_first = strncmp(loop_backend_name(c->loop), "io_uring", 8) != 0;
     op_poll(c->loop, &c->watch_op, c->inotify, POLLIN, OP_POLL_MULTI);
 }
 

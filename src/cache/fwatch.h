@@ -26,6 +26,7 @@ void fwatch_start(struct fcache *c);      /* c->inotify stays -1 if there are to
 void fwatch_cancel(struct fcache *c);
 void fwatch_stop(struct fcache *c);
 void fwatch_drain(struct fcache *c);      /* deals with all events that there are */
+void fwatch_catch_up(struct fcache *c);   /* and this if there may be some; once in a turn */
 
 /*
  * A watch on what `path` names, with one reference for the caller. NULL: errno says why; if the

@@ -21,6 +21,7 @@ struct ev_backend {
     void (*submit)(struct loop *loop, struct op *op); /* op is filled in and has a slot */
     void (*cancel)(struct loop *loop, struct op *op); /* op is busy */
     void (*close_fd)(struct loop *loop, int fd);
+    bool (*posted)(const struct loop *loop, const struct op *op); /* loop_posted(); NULL: true */
     /* Submits what is queued, waits for completions until deadline (ms, TIMER_NEVER), delivers. */
     void (*wait)(struct loop *loop, uint64_t deadline_ms);
     char *(*file_buf_get)(struct loop *loop);

@@ -227,6 +227,11 @@ void loop_file_buf_put(struct loop *loop, char *buf)
     send_file_wake(loop);
 }
 
+bool loop_posted(const struct loop *loop, const struct op *op)
+{
+    return loop->backend->posted == NULL || loop->backend->posted(loop, op);
+}
+
 const char *loop_backend_name(const struct loop *loop)
 {
     return loop->backend->name_of != NULL ? loop->backend->name_of(loop) : loop->backend->name;

@@ -109,6 +109,13 @@ char *loop_file_buf_get(struct loop *loop);
 void loop_file_buf_put(struct loop *loop, char *buf);
 
 
+/*
+ * May something have happened, for the busy op, before what this turn has delivered so far came
+ * in, without having been reported yet? False is certain (but for SQPOLL, whose thread posts while
+ * the turn runs). It costs no system call.
+ */
+bool loop_posted(const struct loop *loop, const struct op *op);
+
 const char *loop_backend_name(const struct loop *loop); /* "io_uring", "io_uring+sqpoll", "epoll" */
 
 /* What `use` would choose on this host and why, without side effects (sluice -V). */

@@ -370,7 +370,30 @@ static void uring_wait(struct loop *loop, uint64_t deadline_ms)
         log_alert(loop->log, "io_uring_enter() failed (%d: %s)", -r, strerror(-r));
     if (io_uring_cq_has_overflow(&u->ring))
         loop->stats.overflows++;
+    u->first = *u->ring.cq.khead;
     reap(u);
+}
+
+/*
+ * The kernel posts what woke first first, but a receive takes all that has arrived by the time it
+ * is carried out.  All of it is in the queue when a turn begins, unless there was so much that the
+ * kernel left the rest for the next call (Linux 6.13 and later).
+ */
+#define KERNEL_BATCH 20
+static bool uring_posted(const struct loop *loop, const struct op *op)
+{
+    const struct io_uring_cq *cq = &uring_of(loop)->ring.cq;
+    unsigned tail = *cq->khead + io_uring_cq_ready(&uring_of(loop)->ring);
+    uint64_t data = loop_user_data(loop, op);
+    unsigned woken = 0;
+    for (unsigned i = uring_of(loop)->first; i != tail; i++) {
+        uint64_t d = cq->cqes[i & cq->ring_mask].user_data;
+        unsigned kind = (unsigned)(d >> 56);
+        if (d == data)
+            return true;
+        woken += kind == OP_RECV || kind == OP_ACCEPT || kind == OP_POLL;
+    }
+    return woken >= KERNEL_BATCH;
 }
 
 static enum status uring_init(struct loop *loop, const struct ev_conf *conf, char *why,
@@ -422,6 +445,7 @@ const struct ev_backend uring_backend = {
     .submit = uring_submit,
     .cancel = uring_cancel,
     .close_fd = uring_close_fd,
+    .posted = uring_posted,
     .wait = uring_wait,
     .file_buf_get = uring_file_buf_get,
     .file_buf_put = uring_file_buf_put,

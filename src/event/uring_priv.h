@@ -48,6 +48,7 @@ struct uring {
     uint32_t paused;                     /* accept ops that wait for accept_timer */
     struct timer accept_timer;
     struct loop *loop;
+    unsigned first;                      /* head of the completion queue when the turn began */
     char name[32];
 };
 
