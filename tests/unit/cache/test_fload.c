@@ -35,7 +35,8 @@ static void kinds(struct ev_env *env)
     unit_write(&u, "root/dir/file", "x");
     assert_int_equal(mkfifo(unit_at(&u, "root/fifo"), 0644), 0);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/sock", u.root);
+    assert_true(snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/sock", u.root) <
+                (int)sizeof(sun.sun_path));
     assert_int_equal(bind(s, (struct sockaddr *)&sun, sizeof(sun)), 0);
     unit_expect_kind(&u, "/dir", FENTRY_DIR);
     unit_expect_kind(&u, "/dir/", FENTRY_DIR);
@@ -131,7 +132,7 @@ static void links(struct ev_env *env)
     unit_write(&u, "secret", "canary");
     unit_write(&u, "root-twin/file", "canary");
     unit_link(&u, "plain", "root/inside");
-    snprintf(to, sizeof(to), "%s/plain", u.root);
+    assert_true(snprintf(to, sizeof(to), "%s/plain", u.root) < (int)sizeof(to));
     unit_link(&u, to, "root/inside-absolute");
     unit_link(&u, "../root/plain", "root/out-and-in");
     unit_link(&u, "../secret", "root/outside");
