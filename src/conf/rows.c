@@ -117,6 +117,10 @@ void rows_refuse(const struct rows *rows, struct arena *a, struct diag *d,
     struct place at = PLACE(block, shown);
     struct str path = place_text(a, &at);
 
+    if (e->key.n == 0) {
+        diag_error(d, e->key_pos, path, "an empty key, expected a name");
+        return;
+    }
     unsigned allowed = 0;
     for (const struct row *r = map_get(&rows->by_name, e->key); r != NULL; r = r->same_name)
         allowed |= r->d->scopes;

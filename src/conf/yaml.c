@@ -157,7 +157,7 @@ static void take_key(struct reader *r, struct frame *f, struct node *node, struc
     if (node->kind == NODE_LIST || node->kind == NODE_MAP) {
         diag_error(r->d, pos, STR_NONE, "%s as a key, expected a single value",
                    node_kind_text(node->kind));
-    } else if (node->text.n == 0) {
+    } else if (node->text.n == 0 && !node->quoted) { /* "" is a word of a map */
         diag_error(r->d, pos, STR_NONE, "an empty key, expected a name");
     } else if (!node->bad) {
         f->drop = false;
