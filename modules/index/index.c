@@ -81,17 +81,6 @@ static bool index_freeze(struct cycle_http *cy, struct block *b, void *arg)
 
 /* ---- requests ---- */
 
-static enum flinks links_of(int disable_symlinks)
-{
-    switch ((enum http_links)disable_symlinks) {
-    case HTTP_LINKS_OFF: return FLINKS_FOLLOW;
-    case HTTP_LINKS_ON: return FLINKS_NONE;
-    case HTTP_LINKS_IF_NOT_OWNER: return FLINKS_OWNER;
-    case HTTP_LINKS_BENEATH: break;
-    }
-    return FLINKS_BENEATH;
-}
-
 /* Is it this one?  What is there but cannot be served is: the handler of files says why not. */
 static bool is_index(const struct fentry *e)
 {
@@ -103,24 +92,12 @@ static bool is_index(const struct fentry *e)
 
 static void looked_up(struct flookup *l);
 
-/* Starts the look-up of `path`; STATUS_OK: *yes is the answer. */
-static enum status look(struct request *r, struct str path, bool *yes)
+static bool take_entry(struct request *r)
 {
-    struct flookup *l = &r->lookup;
-    *yes = false;
-    if (!request_file(r, path, &l->root, &l->path))
-        return STATUS_OK;
-    l->links = (uint8_t)links_of(r->loc->conf->disable_symlinks);
-    l->bypass = r->loc->conf->cache_off;
-    l->done = looked_up;
-    l->entry = NULL;
-    enum status st = fcache_get(r->worker->files, l);
-    if (st != STATUS_OK)
-        return st;
-    *yes = is_index(l->entry);
-    fentry_put(l->entry);
-    l->entry = NULL;
-    return STATUS_OK;
+    bool yes = is_index(r->lookup.entry);
+    fentry_put(r->lookup.entry);
+    r->lookup.entry = NULL;
+    return yes;
 }
 
 static enum verdict wait_for(struct request *r, size_t next, struct str path)
@@ -130,10 +107,10 @@ static enum verdict wait_for(struct request *r, size_t next, struct str path)
         *state = ARENA_NEW(&r->mem, struct index_state);
     if (state == NULL || *state == NULL) {
         fcache_cancel(r->worker->files, &r->lookup);
+        r->looking = false;
         return response_error(r, 500);
     }
     *(struct index_state *)*state = (struct index_state){next, path};
-    r->looking = true;
     return VERDICT_PENDING;
 }
 
@@ -151,18 +128,14 @@ static enum verdict try_names(struct request *r, size_t i)
         if (text.p[0] == '/')
             return request_redirect(r, text, r->args);
         struct str path = arena_cat(&r->mem, (struct str[]){r->uri, text}, 2);
-        bool yes;
         if (path.p == NULL)
             return response_error(r, 500);
-        switch (look(r, path, &yes)) {
-        case STATUS_OK:
-            break;
-        case STATUS_AGAIN:
+        enum status st = request_look(r, path, looked_up);
+        if (st == STATUS_AGAIN)
             return wait_for(r, i + 1, path);
-        default:
+        if (st != STATUS_OK && st != STATUS_NOTFOUND)
             return response_error(r, 500);
-        }
-        if (yes)
+        if (st == STATUS_OK && take_entry(r))
             return request_redirect(r, path, r->args);
     }
     return VERDICT_NEXT;
@@ -172,9 +145,7 @@ static void looked_up(struct flookup *l)
 {
     struct request *r = container_of(l, struct request, lookup);
     const struct index_state *state = *request_data(r, index_slot);
-    bool yes = is_index(l->entry);
-    fentry_put(l->entry);
-    l->entry = NULL;
+    bool yes = take_entry(r);
     r->looking = false;
     r->pending = false;
     request_verdict(r, yes ? request_redirect(r, state->path, r->args)
