@@ -350,11 +350,11 @@ static const struct directive access_log_directives[] = {
      .offset = offsetof(struct access_log_conf, access_log), .min = 1, .max = 6,
      .dflt = "\"" SLUICE_HTTP_LOG_PATH "\" combined", .flags = ROW_REPEATABLE,
      .args_doc = "path [format] [buffer=size] [flush=time] [if=condition] | off",
-     .doc = "where a line is written for each request, and which (buffer 64k, flush 1s)"},
+     .doc = "Where a line for each request is written, and which; buffer is 64k, flush 1s."},
     {.name = "log_format", .type = CTYPE_KEYED, .scopes = SCOPE_HTTP,
      .offset = offsetof(struct access_log_conf, log_format), .flags = ROW_VERBATIM,
      .args_doc = "name: [escape=default|json|none] text",
-     .doc = "a format for access_log; combined and json are built in"},
+     .doc = "Formats for access_log; combined and json are built in."},
     {.name = NULL},
 };
 

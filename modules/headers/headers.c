@@ -277,11 +277,11 @@ static const struct directive headers_directives[] = {
     {.name = "add_header", .type = CTYPE_ARGS, .scopes = SCOPE_ANY_HTTP,
      .offset = offsetof(struct headers_conf, add_header), .min = 2, .max = 3,
      .flags = ROW_REPEATABLE | ROW_NO_INHERIT, .args_doc = "name value [always]",
-     .doc = "a line in responses; merged by name down the tree, \"\" takes a name away"},
+     .doc = "A line in responses; merged by name down the tree, \"\" takes a name away."},
     {.name = "expires", .type = CTYPE_ARGS, .scopes = SCOPE_ANY_HTTP,
      .offset = offsetof(struct headers_conf, expires), .min = 1, .max = 2, .dflt = "off",
      .args_doc = "[modified] time | epoch | max | off",
-     .doc = "how long a response may be kept: Expires and Cache-Control: max-age"},
+     .doc = "How long a response may be kept: Expires and Cache-Control."},
     {.name = NULL},
 };
 

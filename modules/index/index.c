@@ -171,7 +171,8 @@ static bool index_enabled(const void *arg)
 static const struct directive index_directives[] = {
     {.name = "index", .type = CTYPE_ARGS, .scopes = SCOPE_ANY_HTTP,
      .offset = offsetof(struct index_conf, index), .min = 1, .dflt = "index.html",
-     .args_doc = "file ...", .doc = "what stands for a directory: the first of these that is there"},
+     .args_doc = "file ...",
+     .doc = "The file that stands for a directory: the first of these that is there."},
     {.name = NULL},
 };
 
