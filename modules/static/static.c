@@ -150,17 +150,6 @@ static void looked_up(struct flookup *l)
     request_verdict(r, found(r, e));
 }
 
-static enum flinks links_of(int disable_symlinks)
-{
-    switch ((enum http_links)disable_symlinks) {
-    case HTTP_LINKS_OFF: return FLINKS_FOLLOW;
-    case HTTP_LINKS_ON: return FLINKS_NONE;
-    case HTTP_LINKS_IF_NOT_OWNER: return FLINKS_OWNER;
-    case HTTP_LINKS_BENEATH: break;
-    }
-    return FLINKS_BENEATH;
-}
-
 static enum verdict options(struct request *r)
 {
     response_bytes(r, 204, STR_NONE, STR_NONE);
@@ -173,22 +162,16 @@ static enum verdict static_content(struct request *r)
 {
     if (r->line.method != METHOD_GET && r->line.method != METHOD_HEAD)
         return r->line.method == METHOD_OPTIONS ? options(r) : response_error(r, 405);
-    struct flookup *l = &r->lookup;
-    if (!request_file(r, r->uri, &l->root, &l->path))
-        return response_error(r, 404);
-    l->links = (uint8_t)links_of(r->loc->conf->disable_symlinks);
-    l->bypass = r->loc->conf->cache_off;
-    l->done = looked_up;
-    l->entry = NULL;
-    switch (fcache_get(r->worker->files, l)) {
+    switch (request_look(r, r->uri, looked_up)) {
     case STATUS_OK: {
-        struct fentry *e = l->entry;
-        l->entry = NULL;
+        struct fentry *e = r->lookup.entry;
+        r->lookup.entry = NULL;
         return found(r, e);
     }
     case STATUS_AGAIN:
-        r->looking = true;
         return VERDICT_PENDING;
+    case STATUS_NOTFOUND:
+        return response_error(r, 404);
     default:
         return response_error(r, 500);
     }

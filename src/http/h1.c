@@ -337,6 +337,8 @@ static void h1_drain(struct conn *c)
 static void give_up(struct request *r)
 {
     r->aborted = true;
+    if (r->res.status == 0) /* as nginx logs a client that did not wait for the answer */
+        r->res.status = 499;
     request_finish(r);
 }
 

@@ -80,7 +80,7 @@ static const struct var *name_variable(struct vars *vs, struct arena *a, struct 
     struct var *v = ARENA_NEW(a, struct var);
     if (v == NULL)
         return NULL;
-    *v = (struct var){.name = arena_strz(a, name), .get = get_named};
+    *v = (struct var){.name = arena_strz(a, name), .get = get_named, .decoded = true};
     return v->name != NULL && vars_define(vs, v) ? v : NULL;
 }
 

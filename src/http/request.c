@@ -255,6 +255,41 @@ bool request_file(struct request *r, struct str path, struct str *root, struct s
     return sane_directory(*root);
 }
 
+static enum flinks links_of(int disable_symlinks)
+{
+    switch ((enum http_links)disable_symlinks) {
+    case HTTP_LINKS_OFF: return FLINKS_FOLLOW;
+    case HTTP_LINKS_ON: return FLINKS_NONE;
+    case HTTP_LINKS_IF_NOT_OWNER: return FLINKS_OWNER;
+    case HTTP_LINKS_BENEATH: break;
+    }
+    return FLINKS_BENEATH;
+}
+
+enum status request_look(struct request *r, struct str path, void (*done)(struct flookup *l))
+{
+    struct flookup *l = &r->lookup;
+    if (!request_file(r, path, &l->root, &l->path))
+        return STATUS_NOTFOUND;
+    l->links = (uint8_t)links_of(r->loc->conf->disable_symlinks);
+    l->bypass = r->loc->conf->cache_off;
+    l->done = done;
+    l->entry = NULL;
+    enum status st = fcache_get(r->worker->files, l);
+    r->looking = st == STATUS_AGAIN;
+    return st;
+}
+
+void **request_data(struct request *r, unsigned slot)
+{
+    if (r->module_data == NULL) {
+        size_t count;
+        (void)http_sections(&count);
+        r->module_data = arena_array(&r->mem, count, sizeof(void *));
+    }
+    return r->module_data == NULL ? NULL : &r->module_data[slot];
+}
+
 uint64_t request_sent(const struct request *r)
 {
     uint64_t sent = r->conn->out.sent;

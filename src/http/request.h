@@ -81,7 +81,7 @@ struct request {
     bool completed;
     struct flookup lookup;           /* the file lookup in flight */
     bool looking;
-    void **module_data;              /* per module slot, NULL until one is set */
+    void **module_data;              /* by section slot; request_data() */
     uint8_t inline_mem[];            /* the arena's first memory */
 };
 
@@ -105,6 +105,16 @@ enum verdict request_redirect_named(struct request *r, struct str name);
 
 /* 301 to the request's own path with a slash behind it, query kept. */
 enum verdict request_add_slash(struct request *r);
+
+/* A module's own pointer in a request, NULL until it is set; the place, or NULL: no memory. */
+void **request_data(struct request *r, unsigned slot);
+
+/*
+ * Looks a path up as this location would serve it, in r->lookup: STATUS_OK sets lookup.entry,
+ * STATUS_AGAIN: done will be called and the hook returns VERDICT_PENDING, STATUS_NOTFOUND: the
+ * path is outside of the location's alias.  done sets r->looking and r->pending to false.
+ */
+enum status request_look(struct request *r, struct str path, void (*done)(struct flookup *l));
 
 /* root or alias applied to a path: directory and the path below it; false: no memory or bad. */
 bool request_file(struct request *r, struct str path, struct str *root, struct str *below);

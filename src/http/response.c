@@ -82,8 +82,8 @@ enum verdict response_redirect(struct request *r, unsigned status, struct str lo
     return VERDICT_DONE;
 }
 
-/* The media type of the file's extension: the location's own table first, then the built-in one. */
-static struct str type_of(const struct request *r)
+/* The location's own table first, then the built-in one. */
+struct str response_type(const struct request *r)
 {
     const struct http_conf *conf = r->loc->conf;
     char lower[32];
@@ -111,7 +111,7 @@ void response_file(struct request *r, struct fentry *e)
     res->body = BODY_FILE;
     res->off = 0;
     res->length = e->size;
-    res->content_type = type_of(r);
+    res->content_type = response_type(r);
     res->head_cacheable = true;
     res->accept_ranges = false;
     if (conf->etag != HTTP_ETAG_OFF)

@@ -62,6 +62,9 @@ bool header_add(struct request *r, struct str name, struct str value);
 struct header *header_find(const struct response *res, struct str name);   /* any case; NULL */
 void header_remove(struct response *res, struct str name);                 /* all of that name */
 
+/* The media type that the extension of the request's path stands for, else default_type. */
+struct str response_type(const struct request *r);
+
 /* Sets the answer to bytes (constant or in request memory) with a type. */
 void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes);
 /* 3xx with a Location (already encoded) and a small page. */

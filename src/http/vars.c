@@ -24,7 +24,7 @@ static bool get_group(struct request *r, const struct var *v, struct str arg, st
     return true;
 }
 
-static const struct var group_var = {.name = DIGITS, .get = get_group};
+static const struct var group_var = {.name = DIGITS, .get = get_group, .decoded = true};
 
 static bool name_byte(char c)
 {

@@ -18,6 +18,7 @@ struct var {
     bool constant;      /* the same for all requests to one file in one location */
     var_get_f *get;     /* NULL name ends a table */
     const void *data;   /* for get */
+    bool decoded;       /* part of a decoded path: percent-encoded where it goes into a URL */
 };
 
 struct var_ref {

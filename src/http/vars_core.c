@@ -422,7 +422,7 @@ const struct var core_vars[] = {
     {"content_type", FIELD_VALUE(FIELD_CONTENT_TYPE)},
     {"cookie_", true, .get = get_cookie},
     {"document_root", .get = get_document_root},
-    {"document_uri", TEXT_FIELD(uri)},
+    {"document_uri", TEXT_FIELD(uri), .decoded = true},
     {"host", .get = get_host},
     {"hostname", .constant = true, .get = get_hostname},
     {"http_", true, .get = get_http},
@@ -454,6 +454,6 @@ const struct var core_vars[] = {
     {"status", .get = get_status},
     {"time_iso8601", .get = var_time_iso8601},
     {"time_local", .get = var_time_local},
-    {"uri", TEXT_FIELD(uri)},
+    {"uri", TEXT_FIELD(uri), .decoded = true},
     {.name = NULL},
 };

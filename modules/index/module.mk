@@ -1,0 +1,3 @@
+# The file that stands for a directory.
+module_name = index
+module_sources = index.c
