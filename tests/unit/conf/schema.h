@@ -108,7 +108,7 @@ static const struct directive events_rows[] = {
     {"use", CTYPE_ENUM, EVENTS(use), .choices = use_choices, .dflt = "auto"},
     {"sqpoll", CTYPE_ENUM, EVENTS(sqpoll), .choices = sqpoll_choices, .dflt = "auto"},
     {"sqpoll_idle", CTYPE_TIME, EVENTS(sqpoll_idle), .min = 1, .max = 3600000, .dflt = "1s"},
-    {"worker_connections", CTYPE_INT, EVENTS(worker_connections), .min = 1, .max = 1048576,
+    {"worker_connections", CTYPE_INT, EVENTS(worker_connections), .min = 1, .max = 1 << 24,
      .dflt = "16384"},
     {"recv_buffers", CTYPE_ARGS, EVENTS(recv_buffers), .min = 2, .max = 2, .dflt = "1024 4k"},
     {"registered_buffers", CTYPE_SIZE, EVENTS(registered_buffers), .dflt = "4m"},
