@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two halves and one write in flight.  The half that is not being filled is either empty, being
- * written, or waits for the next try after a failed write; only when it is empty may the halves
- * change places.
+ * A ring of blocks and one write in flight.  Blocks from head up to, not including, fill are full
+ * and written in this order; after a failed write they wait for the next try.
  */
 #include "access_buffer.h"
 
@@ -16,14 +15,9 @@
 #define CANCEL_MS 500
 #define FINISH_TURNS 2000
 
-static char *half(const struct access_buffer *b, unsigned which)
+static uint8_t behind(unsigned block)
 {
-    return b->mem + (size_t)which * b->conf.size;
-}
-
-static unsigned other(const struct access_buffer *b)
-{
-    return b->fill ^ 1u;
+    return (uint8_t)((block + 1) % ACCESS_BLOCKS);
 }
 
 /* ---- losses ---- */
@@ -38,7 +32,7 @@ static void tell_lost(struct access_buffer *b, bool now)
         log_errno_at(b->log, LEVEL_ALERT, b->err, "%llu %s of \"" STR_FMT "\" lost, write() failed",
                      (unsigned long long)count, lines, STR_ARG(b->conf.path));
     else
-        log_alert(b->log, "%llu %s of \"" STR_FMT "\" lost, both buffers are full",
+        log_alert(b->log, "%llu %s of \"" STR_FMT "\" lost, all buffers are full",
                   (unsigned long long)count, lines, STR_ARG(b->conf.path));
     b->told = b->lost;
     b->told_ms = b->loop->now_ms;
@@ -60,32 +54,47 @@ static uint64_t count_lines(struct str s)
 
 /* ---- writing ---- */
 
-static void write_rest(struct access_buffer *b)
+/* Writes on, if there is a full block and nothing is in the way. */
+static void write_next(struct access_buffer *b)
 {
-    unsigned h = other(b);
-    op_write_file(b->loop, &b->op, b->conf.fd, half(b, h) + b->written, b->n[h] - b->written,
-                  UINT64_MAX);
+    if (b->head == b->fill || op_busy(&b->op) || timer_armed(&b->retry))
+        return;
+    op_write_file(b->loop, &b->op, b->conf.fd, b->mem[b->head] + b->written,
+                  b->n[b->head] - b->written, UINT64_MAX);
 }
 
-/* The halves change places and the full one is written. False: the other one is not empty yet. */
-static bool change_halves(struct access_buffer *b)
+static bool give_memory(struct access_buffer *b, unsigned block)
 {
-    if (b->n[other(b)] != 0)
+    if (b->mem[block] != NULL)
+        return true;
+    b->mem[block] = b->spare != NULL ? b->spare : malloc(b->conf.size);
+    b->spare = NULL;
+    return b->mem[block] != NULL;
+}
+
+/* The filling block is full: on to the next one. False: there is none. */
+static bool next_block(struct access_buffer *b)
+{
+    uint8_t next = behind(b->fill);
+    if (next == b->head || !give_memory(b, next))
         return false;
-    b->fill = (uint8_t)other(b);
-    b->due = false;
-    write_rest(b);
+    b->fill = next;
+    write_next(b);
     return true;
 }
 
-static void drop_half(struct access_buffer *b, unsigned h)
+/* The oldest block is done with; what a burst needed beyond two blocks is given back. */
+static void release_head(struct access_buffer *b)
 {
-    uint32_t from = h == other(b) ? b->written : 0;
-    if (b->n[h] > from)
-        lose(b, count_lines(str_make(half(b, h) + from, b->n[h] - from)));
-    b->n[h] = 0;
-    if (h == other(b))
-        b->written = 0;
+    unsigned block = b->head;
+    b->n[block] = 0;
+    b->written = 0;
+    if (b->head == b->fill)
+        return;
+    b->head = behind(block);
+    free(b->spare);
+    b->spare = b->mem[block];
+    b->mem[block] = NULL;
 }
 
 static void write_failed(struct access_buffer *b, int err)
@@ -109,31 +118,27 @@ static void written(struct loop *loop, struct op *op, int32_t res, unsigned flag
         return;
     }
     b->written += (uint32_t)res;
-    if (b->written < b->n[other(b)]) {
-        write_rest(b);
-        return;
+    if (b->written == b->n[b->head]) {
+        release_head(b);
+        tell_lost(b, false);
+        b->err = 0;
+        if (b->ending && b->head == b->fill && b->n[b->fill] != 0)
+            (void)next_block(b);
     }
-    b->n[other(b)] = 0;
-    b->written = 0;
-    tell_lost(b, false);
-    b->err = 0;
-    if ((b->due || b->ending) && b->n[b->fill] != 0)
-        change_halves(b);
+    write_next(b);
 }
 
 static void flush_due(struct timer *t, uint64_t now_ms)
 {
     struct access_buffer *b = container_of(t, struct access_buffer, flush);
-    (void)now_ms;
-    if (b->n[b->fill] != 0 && !change_halves(b))
-        b->due = true;
+    if (b->n[b->fill] != 0 && !next_block(b))
+        timer_arm(&b->loop->timers, t, now_ms + b->conf.flush_ms);
 }
 
 static void retry_due(struct timer *t, uint64_t now_ms)
 {
-    struct access_buffer *b = container_of(t, struct access_buffer, retry);
     (void)now_ms;
-    write_rest(b);
+    write_next(container_of(t, struct access_buffer, retry));
 }
 
 /* ---- lines ---- */
@@ -157,7 +162,7 @@ static void commit(struct access_buffer *b, uint32_t n)
 /* Composes a line where there is room for it; false when there is not. */
 static bool compose(struct access_buffer *b, access_line_f *line, void *arg)
 {
-    char *from = half(b, b->fill) + b->n[b->fill];
+    char *from = b->mem[b->fill] + b->n[b->fill];
     struct wbuf w = wbuf_make(from, b->conf.size - b->n[b->fill]);
     line(arg, &w);
     wbuf_char(&w, '\n');
@@ -167,7 +172,7 @@ static bool compose(struct access_buffer *b, access_line_f *line, void *arg)
     return true;
 }
 
-/* A line that is longer than an empty half: as much of it as fits, and its end. */
+/* A line that is longer than an empty block: as much of it as fits, and its end. */
 static void compose_cut(struct access_buffer *b, access_line_f *line, void *arg)
 {
     for (size_t room = 2 * (size_t)b->conf.size;; room *= 2) {
@@ -184,8 +189,8 @@ static void compose_cut(struct access_buffer *b, access_line_f *line, void *arg)
         }
         size_t n = (size_t)(w.at - mem);
         n = n < b->conf.size - 1 ? n : b->conf.size - 1;
-        memcpy(half(b, b->fill), mem, n);
-        half(b, b->fill)[n] = '\n';
+        memcpy(b->mem[b->fill], mem, n);
+        b->mem[b->fill][n] = '\n';
         free(mem);
         commit(b, (uint32_t)n + 1);
         return;
@@ -194,17 +199,14 @@ static void compose_cut(struct access_buffer *b, access_line_f *line, void *arg)
 
 void access_buffer_line(struct access_buffer *b, access_line_f *line, void *arg)
 {
-    if (UNLIKELY(b->mem == NULL)) {
-        b->mem = b->conf.fd < 0 ? NULL : malloc(2 * (size_t)b->conf.size);
-        if (b->mem == NULL) {
-            lose(b, 1);
-            return;
-        }
+    if (UNLIKELY(b->mem[b->fill] == NULL) &&
+        (b->conf.fd < 0 || !give_memory(b, b->fill))) {
+        lose(b, 1);
+        return;
     }
     if (LIKELY(compose(b, line, arg)))
         return;
-    if (b->n[b->fill] != 0 && !change_halves(b)) {
-        b->due = true;
+    if (b->n[b->fill] != 0 && !next_block(b)) {
         lose(b, 1);
         return;
     }
@@ -216,7 +218,7 @@ void access_buffer_line(struct access_buffer *b, access_line_f *line, void *arg)
 
 static bool settled(const struct access_buffer *b)
 {
-    return !op_busy(&b->op) && ((b->n[0] == 0 && b->n[1] == 0) || b->err != 0);
+    return !op_busy(&b->op) && ((b->head == b->fill && b->n[b->fill] == 0) || b->err != 0);
 }
 
 static void begin_ending(struct access_buffer *b)
@@ -227,10 +229,24 @@ static void begin_ending(struct access_buffer *b)
     if (op_busy(&b->op))
         return;
     b->err = 0; /* one more try */
-    if (b->n[other(b)] != 0)
-        write_rest(b);
-    else if (b->n[b->fill] != 0)
-        change_halves(b);
+    if (b->head == b->fill && b->n[b->fill] != 0)
+        (void)next_block(b);
+    write_next(b);
+}
+
+static void drop_blocks(struct access_buffer *b)
+{
+    while (b->head != b->fill || b->n[b->fill] != 0) {
+        uint32_t n = b->n[b->head] - b->written;
+        lose(b, count_lines(str_make(b->mem[b->head] + b->written, n)));
+        release_head(b);
+    }
+    for (unsigned i = 0; i < ACCESS_BLOCKS; i++) {
+        free(b->mem[i]);
+        b->mem[i] = NULL;
+    }
+    free(b->spare);
+    b->spare = NULL;
 }
 
 static void turn_until_settled(struct access_buffer *v, size_t n, uint64_t ms)
@@ -257,17 +273,11 @@ bool access_buffers_finish(struct access_buffer *v, size_t n)
             op_cancel(v[i].loop, &v[i].op);
     turn_until_settled(v, n, CANCEL_MS);
     for (size_t i = 0; i < n; i++) {
-        struct access_buffer *b = &v[i];
-        if (b->mem != NULL) {
-            drop_half(b, 0);
-            drop_half(b, 1);
-        }
-        tell_lost(b, true);
-        if (!op_busy(&b->op))
-            free(b->mem);
-        else
+        if (op_busy(&v[i].op)) /* its memory is still the kernel's */
             released = false;
-        b->mem = NULL;
+        else
+            drop_blocks(&v[i]);
+        tell_lost(&v[i], true);
     }
     return released;
 }

@@ -53,7 +53,8 @@ static void print_directives(void)
 
 static void print_report(const struct buf *report)
 {
-    fwrite(report->p, 1, report->n, stderr);
+    if (report->n != 0) /* there is no text at all otherwise */
+        fwrite(report->p, 1, report->n, stderr);
 }
 
 static int test(const struct options *o, const struct cycle *c)
