@@ -45,7 +45,7 @@ static void quoted(struct buf *to, const char *text)
     buf_char(to, '"');
 }
 
-/* Text on lines of its own, which must not look like a request. */
+/* Text on lines of its own, which must not look like a request; each sentence begins a line. */
 static void running(struct buf *to, const char *text)
 {
     if (text[0] == '.' || text[0] == '\'')
@@ -53,6 +53,8 @@ static void running(struct buf *to, const char *text)
     for (const char *p = text; *p != '\0'; p++) {
         if (*p == '\\')
             buf_str(to, STR("\\e"));
+        else if (*p == ' ' && p > text && p[-1] == '.' && p[1] >= 'A' && p[1] <= 'Z')
+            buf_char(to, '\n');
         else
             buf_char(to, *p);
     }

@@ -37,7 +37,7 @@ static unsigned slot;
 static const char *const words[] = {"a", "b", NULL};
 static const struct directive rows[] = {
     {"size", CTYPE_SIZE, SCOPE_ANY_HTTP, .flags = ROW_UNLIMITED, .dflt = "1m",
-     .doc = ".begins with a dot, has a \\ in it."},
+     .doc = ".begins with a dot, has a \\ in it. Goes on."},
     {"choice", CTYPE_ENUM, SCOPE_SERVER, .choices = words},
     {"list", CTYPE_ARGS, SCOPE_MAIN | SCOPE_HTTP, .flags = ROW_REPEATABLE,
      .args_doc = "say \"x\" ...", .doc = "A list."},
@@ -67,6 +67,7 @@ static void tables(void **state)
                              ".Bl -tag -width Ds\n"
                              ".It Ic size : Ar \"size | unlimited\"\n"
                              "\\&.begins with a dot, has a \\e in it.\n"
+                             "Goes on.\n"
                              "Default:\n"
                              ".Ql \"1m\" .\n"
                              "Stands in http, server, location.\n"
