@@ -107,7 +107,8 @@ struct fplace {
     struct list of_watch;
     struct fwatch *watch;    /* of the real directory; NULL: cannot be watched */
     struct fdep dep;         /* its name in the parent's directory, and links on the way */
-    bool blind;              /* this directory or one above it is not watched */
+    bool blind;              /* events do not tell all about it, or one above it */
+    uint64_t dev;            /* 0: not known */
     uint32_t n, name_n;      /* length of path, and of the last name in it */
     char path[];             /* "" or "/a/b", NUL-terminated */
 };

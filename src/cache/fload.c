@@ -354,6 +354,10 @@ static bool cover(struct fload *ld, int fd)
     if (!ld->covered)
         news = fplace_cover(ld->item, ld->dir->fd, ld->mode != FMODE_PLAIN);
     ld->covered = true;
+    /* A file system mounted over what is watched: nothing was said about that. */
+    if (fd >= 0 && ld->mode == FMODE_PLAIN && S_ISREG(ld->st.st_mode) && !news &&
+        (ld->item->place == NULL || ld->item->place->dev != ld->st.st_dev))
+        ld->item->blind = true;
     if (fd >= 0 && S_ISREG(ld->st.st_mode) && ld->st.st_nlink > 1 && !ld->file_covered) {
         ld->file_covered = true;
         news |= fplace_cover_file(ld->item, fd);

@@ -157,7 +157,25 @@ static struct fplace *place_new(struct froot *root, struct fplace *parent, struc
     p->path[above] = '/';
     memcpy(p->path + above + 1, name.p, name.n);
     p->blind = parent->blind;
+    p->dev = parent->dev;
     return p;
+}
+
+/* A file system of its own may be one that reports less than its parent's. */
+static void judge_device(struct fplace *p, const char *path)
+{
+    struct fcache *c = p->root->cache;
+    struct stat st;
+    int fd = -1;
+    if (stat(path, &st) == 0 && st.st_dev == p->dev)
+        return;
+    fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0 || fdev_kind(c, fd, st.st_dev) != FDEV_LOCAL)
+        p->blind = true;
+    else
+        p->dev = st.st_dev;
+    if (fd >= 0)
+        (void)close(fd);
 }
 
 /* The place is complete: others may find it. */
@@ -240,6 +258,7 @@ static struct fplace *make(struct fitem *it, struct fplace *parent, struct str n
     if (parent != NULL && parent->watch != NULL &&
         !fdep_add(c, &p->dep, parent->watch, fdep_name(c, name)))
         p->blind = true;
+    judge_device(p, path);
     place_link(c, p, w);
     return p;
 }

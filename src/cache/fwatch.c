@@ -380,15 +380,15 @@ static enum fdev_kind kind_of_magic(unsigned long magic)
     case RAMFS_MAGIC:
     case SQUASHFS_MAGIC:
     case ISOFS_SUPER_MAGIC:
-    case MSDOS_SUPER_MAGIC:
     case REISERFS_SUPER_MAGIC:
     case 0x2fc12fc1: /* ZFS */
     case 0xca451a4e: /* bcachefs */
     case 0xe0f5e1e2: /* EROFS */
-    case 0x2011bab0: /* exFAT */
     case 0x3153464a: /* JFS */
-    case 0x7366746e: /* NTFS3 */
         return FDEV_LOCAL;
+    case MSDOS_SUPER_MAGIC: /* one file, many spellings: an event names only one of them */
+    case 0x2011bab0:        /* exFAT */
+    case 0x7366746e:        /* NTFS3 */
     case OVERLAYFS_SUPER_MAGIC: /* a change of a lower layer comes without an event */
     case PROC_SUPER_MAGIC:
     case SYSFS_MAGIC:

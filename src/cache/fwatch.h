@@ -4,6 +4,10 @@
  * them (fwatch.c), the directories below a root (fplace.c), and walking a path name by name where
  * the kernel cannot say what it passed through (fwalk.c).
  *
+ * Not seen are changes through a mapping until the file is closed, through a name that a file got
+ * in an unwatched directory after it was loaded, and file systems mounted over a directory: there
+ * the time limit holds.
+ *
  * These functions make system calls on paths that an open of the same turn has just passed
  * through, so that they find everything in the kernel's directory cache.
  */

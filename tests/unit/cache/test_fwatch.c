@@ -466,6 +466,41 @@ static void storms(struct ev_env *env)
     unit_stop(&u);
 }
 
+/* Lower layers of an overlay change without events: the short limit; the upper one is watched. */
+static void overlays(struct ev_env *env)
+{
+    struct unit u;
+    struct fcache_conf conf;
+    char options[512];
+    unit_conf(&conf);
+    conf.valid_blind_ms = 150;
+    unit_start(&u, env, &conf);
+    unit_mkdir(&u, "upper");
+    unit_mkdir(&u, "work");
+    unit_write(&u, "lower/f", "old");
+    unit_write(&u, "lower/g", "old");
+    unit_write(&u, "root/plain", "old");
+    unit_mkdir(&u, "root/m");
+    snprintf(options, sizeof(options), "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", u.top,
+             u.top, u.top);
+    if (mount("overlay", unit_at(&u, "root/m"), "overlay", 0, options) == 0) {
+        unit_expect(&u, "/m/f", "old");
+        unit_expect(&u, "/m/g", "old");
+        unit_expect_error(&u, "/m/none", ENOENT);
+        unit_expect(&u, "/plain", "old");
+        unit_write(&u, "root/m/f", "new"); /* through the overlay: an event */
+        unit_expect(&u, "/m/f", "new");
+        ev_turn_for(env, 1050); /* so that times tell */
+        unit_expect(&u, "/m/g", "old");
+        unit_write(&u, "lower/g", "new!"); /* behind its back */
+        ev_turn_for(env, 160);
+        unit_expect(&u, "/m/g", "new!");
+        ev_turn_for(env, 20);
+        assert_int_equal(umount2(unit_at(&u, "root/m"), MNT_DETACH), 0);
+    }
+    unit_stop(&u);
+}
+
 /* h54: a file system that is unmounted under the cache. */
 static void unmounting(struct ev_env *env)
 {
@@ -495,6 +530,7 @@ int main(void)
         {.name = "without_events", .run = without_events},
         {.name = "no_inotify_to_be_had", .run = no_inotify_to_be_had},
         {.name = "storms", .run = storms},
+        {.name = "overlays", .run = overlays},
         {.name = "unmounting", .run = unmounting},
     };
     return ev_run_cases("fwatch", cases, ARRAY_LEN(cases));
