@@ -67,6 +67,8 @@ static char *next_name(struct walk *w, size_t *n)
 static int judge(struct walk *w)
 {
     struct stat st;
+    while (w->rest[w->at] == '/')
+        w->at++;
     size_t left = strlen(w->rest + w->at);
     while (w->pending > 0 && w->left[w->pending - 1] >= left) {
         if (fstat(w->fd, &st) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Loads: every kind of file, link policies, errors, sizes (hostile.md 41, 43, 44, 50, 52, 56). */
+#include "event/fault.h"
 #include "unit/cache/unit.h"
 
 #include <sys/socket.h>
@@ -391,6 +392,52 @@ static void switched_off(struct ev_env *env)
     unit_stop(&u);
 }
 
+/* What the back end may answer at each step of a load; nothing of it stays. */
+static void faults(struct ev_env *env)
+{
+    static const struct {
+        const char *spec;
+        int err;        /* of the lookup that meets it, 0: none */
+    } rows[] = {
+        /* In a cold cache: 1, 2 the root, 3, 4 the path (both again, with watches), 5 the file. */
+        {"open:1:EIO", 0},            {"open:2:EIO", EIO},        {"open:3:EIO", 0},
+        {"open:4:EIO", EIO},          {"open:5:EIO", EIO},        {"open:1:EINTR", 0},
+        {"open:2:EINTR", 0},          {"open:3:EINTR", 0},        {"open:4:EAGAIN", 0},
+        {"open:5:EINTR", 0},          {"open:3+:EAGAIN", EAGAIN}, {"open:2:EMFILE", EMFILE},
+        {"open:4:ENFILE", ENFILE},    {"open:5:EMFILE", EMFILE},  {"open:5:ENOMEM", ENOMEM},
+        {"open:5:ELOOP", 0},          {"read:1:EIO", EIO},        {"read:1:ESTALE", ESTALE},
+        {"read:1:EINTR", 0},          {"read:1:EAGAIN", 0},       {"read:1:short:3", 0},
+        {"read:1+:short:1", 0},       {"read:2:EIO", 0},          {"open:1:dup", 0},
+        {"open:3:dup,open:5:dup", 0}, {"read:1:dup", 0},          {"poll:1:EIO", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct unit u;
+        char why[128];
+        enum log_level level = log_main.level;
+        log_main.level = LEVEL_EMERG;
+        env->loop.fault = ev_fault_parse(rows[i].spec, why, sizeof(why));
+        assert_non_null(env->loop.fault);
+        unit_start(&u, env, NULL);
+        unit_write(&u, "root/f", "the whole of it");
+        struct fentry *e = unit_get(&u, "/f");
+        int err = e->kind == FENTRY_ERROR ? e->err : 0;
+        if (err != rows[i].err)
+            fail_msg("%s: %s", rows[i].spec, strerror(err));
+        if (err == 0)
+            assert_string_equal(unit_content(e), "the whole of it");
+        else
+            assert_false(e->cached);
+        fentry_put(e);
+        ev_fault_free(env->loop.fault);
+        env->loop.fault = NULL;
+        unit_expect(&u, "/f", "the whole of it");
+        unit_write(&u, "root/f", "another");
+        unit_expect(&u, "/f", "another");
+        unit_stop(&u);
+        log_main.level = level;
+    }
+}
+
 int main(void)
 {
     static const struct ev_case cases[] = {
@@ -407,6 +454,7 @@ int main(void)
         {.name = "young_files_grow_up", .run = young_files_grow_up},
         {.name = "bypassing", .run = bypassing},
         {.name = "switched_off", .run = switched_off},
+        {.name = "faults", .run = faults},
     };
     return ev_run_cases("fload", cases, ARRAY_LEN(cases));
 }
