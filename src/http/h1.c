@@ -41,7 +41,6 @@ static bool eat_body(struct conn *c, struct h1 *h, struct str *in)
         /* Bad framing, or too much. The answer is out or on its way: nothing follows it. */
         log_info(&c->log, "client sent a bad or too large chunked body");
         h->last = true;
-        h->linger = true;
         h->body = H1_BODY_NONE;
         *in = str_skip(*in, in->n);
         return false;
@@ -92,10 +91,8 @@ static void h1_feed(struct conn *c, struct str *in)
         h1_request(c, head);
     }
     h->feeding = false;
-    if (h->last && in->n > 0) { /* what comes behind the last request is not ours to read, */
-        h->linger = true;       /* but a plain close would reset the connection */
+    if (h->last) /* what comes behind the last request is not ours to read */
         *in = str_skip(*in, in->n);
-    }
 }
 
 static bool save(struct conn *c, struct str data)
@@ -125,14 +122,17 @@ static void drop_saved(struct h1 *h)
     h->in_n = h->in_room = 0;
 }
 
-static void finish_conn(struct conn *c, bool unread)
+/*
+ * In stages (RFC 9112 9.6): a plain close would reset the connection, and with it the answer, if the
+ * client was still sending.  It costs one shutdown(2), and usually the client's end comes at once.
+ */
+static void finish_conn(struct conn *c)
 {
     const struct http_conf *conf = h1_conf(c);
-    if (conf->lingering_close == HTTP_LINGER_ALWAYS ||
-        (unread && conf->lingering_close == HTTP_LINGER_ON))
-        conn_linger(c, (uint64_t)conf->lingering_timeout, (uint64_t)conf->lingering_time);
-    else
+    if (conf->lingering_close == HTTP_LINGER_OFF || c->ended)
         conn_close(c, CLOSE_DONE);
+    else
+        conn_linger(c, (uint64_t)conf->lingering_timeout, (uint64_t)conf->lingering_time);
 }
 
 /* After any change: which deadline holds now, and is the connection at its end? */
@@ -148,7 +148,7 @@ static void settle(struct conn *c)
         return;
     }
     if (h->last || (c->ended && h->in_n == 0)) {
-        finish_conn(c, h->linger || h->body != H1_BODY_NONE);
+        finish_conn(c);
         return;
     }
     if (c->ended) { /* part of a request, and no more of it */
@@ -195,10 +195,8 @@ static void h1_continue(struct conn *c)
 static void h1_received(struct conn *c, struct str data)
 {
     struct h1 *h = h1_of(c);
-    if (h->last && h->body == H1_BODY_NONE) {
-        h->linger = true; /* there is unread input: a plain close would reset the connection */
+    if (h->last && h->body == H1_BODY_NONE)
         return;
-    }
     if (h->in_n == 0) {
         h1_feed(c, &data);
         if (c->closing)
@@ -228,8 +226,6 @@ void h1_answered(struct request *r)
     list_push_back(&h->answered, &r->link);
     if (!r->keepalive)
         h->last = true;
-    if (h1_status_closes(r->res.status))
-        h->linger = true;
     conn_flush(c);
     if (!h->feeding)
         h1_continue(c);

@@ -23,7 +23,6 @@ struct h1 {
     uint8_t body;              /* enum h1_body: request body still to be read */
     bool feeding;              /* in h1_feed(): do not enter it again */
     bool last;                 /* no further request is read */
-    bool linger;               /* close politely after the last byte */
     bool in_head;              /* part of a head has come: the head timeout runs */
     uint64_t body_left;
     uint64_t body_max;         /* what may still come of a chunked body, before it is 413 */

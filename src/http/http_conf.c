@@ -7,7 +7,6 @@ unsigned http_slot;
 #define YEARS10_MS INT64_C(315360000000)
 #define SIZE_MAX_K (INT64_C(1) << 30)
 
-static const char *const links_words[] = {"off", "on", "if_not_owner", "beneath", NULL};
 static const char *const etag_words[] = {"on", "off", "content", NULL};
 static const char *const since_words[] = {"off", "exact", "before", NULL};
 static const char *const splice_words[] = {"auto", "on", "off", NULL};
@@ -45,8 +44,8 @@ static const struct directive rows[] = {
     {"hidden_files", CTYPE_ENUM, ANY, FIELD(hidden_files), .choices = hidden_words,
      .dflt = "deny",
      .doc = "With deny a path with a segment that begins with a dot is 404, /.well-known/ apart."},
-    {"disable_symlinks", CTYPE_ENUM, ANY, FIELD(disable_symlinks), .choices = links_words,
-     .dflt = "beneath",
+    {"disable_symlinks", CTYPE_ARGS, ANY, FIELD(disable_symlinks), .min = 1, .max = 2,
+     .dflt = "beneath", .args_doc = "off | on | if_not_owner [from=$document_root] | beneath",
      .doc = "beneath: symbolic links are followed but may not lead out of the root (403)."},
     {"merge_slashes", CTYPE_SWITCH, OUTER, FIELD(merge_slashes), .dflt = "on",
      .doc = "Several slashes in a row of a path count as one."},
@@ -58,7 +57,7 @@ static const struct directive rows[] = {
      .doc = "What is smaller is read and sent from memory."},
 
     /* cache */
-    {"open_file_cache", CTYPE_ARGS, ONLY(HTTP), FIELD(open_file_cache), .min = 1, .max = 2,
+    {"open_file_cache", CTYPE_ARGS, ANY, FIELD(open_file_cache), .min = 1, .max = 2,
      .dflt = "max=10000 inactive=60s", .args_doc = "max=N [inactive=time] | off",
      .doc = "How many open files a worker keeps, and for how long unused ones. off: none, and no "
             "bodies and variants in memory."},

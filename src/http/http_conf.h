@@ -30,7 +30,8 @@ struct http_conf {
     struct arg default_type, charset;
     struct keyed types;
     struct instances charset_types;
-    int disable_symlinks, etag, if_modified_since, splice, hidden_files;
+    struct instances disable_symlinks;
+    int etag, if_modified_since, splice, hidden_files;
     int64_t splice_min_size;
     bool merge_slashes, log_not_found, internal;
     /* rows: cache (http only) */
@@ -60,6 +61,7 @@ struct http_conf {
     struct str default_type_s, charset_s; /* charset "off": empty */
     struct http_types *types_map;
     struct map *charset_map;         /* media types that get a charset: see http_charset */
+    int links;                       /* enum http_links */
     bool cache_off;                  /* open_file_cache: off */
     uint32_t cache_max;
     int64_t cache_inactive_ms;

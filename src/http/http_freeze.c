@@ -304,6 +304,8 @@ struct str http_charset(const struct http_conf *conf, struct str media_type)
 
 /* ---- cache ---- */
 
+static const char *const links_words[] = {"off", "on", "if_not_owner", "beneath", NULL};
+
 static bool cache_option(const struct freezer *f, const struct arg *arg)
 {
     struct http_conf *c = f->conf;
@@ -325,6 +327,19 @@ static bool cache_option(const struct freezer *f, const struct arg *arg)
     return bad(f, arg, "open_file_cache", "max=N, inactive=TIME or off");
 }
 
+/* What lies above the root is never looked at, so from= can only say that. */
+static bool freeze_links(const struct freezer *f)
+{
+    struct http_conf *c = f->conf;
+    const struct args *args = &c->disable_symlinks.v[0];
+    if (!value_enum(args->v[0].text, links_words, &c->links, NULL))
+        return bad(f, &args->v[0], "disable_symlinks", "off, on, if_not_owner or beneath");
+    if (args->n > 1 && !str_eq(args->v[1].text, STR("from=$document_root")))
+        return bad(f, &args->v[1], "disable_symlinks", "from=$document_root");
+    return true;
+}
+
+/* The cache is the worker's: its size is said once, what does without it anywhere. */
 static bool freeze_cache(const struct freezer *f)
 {
     struct http_conf *c = f->conf;
@@ -332,6 +347,12 @@ static bool freeze_cache(const struct freezer *f)
         c->cache_off = f->up->cache_off;
         c->cache_max = f->up->cache_max;
         c->cache_inactive_ms = f->up->cache_inactive_ms;
+        if (INHERITED(f, open_file_cache))
+            return true;
+        const struct arg *arg = &c->open_file_cache.v[0].v[0];
+        if (!str_eq(arg->text, STR("off")))
+            return bad(f, arg, "open_file_cache", "off (sizes are for http)");
+        c->cache_off = true;
         return true;
     }
     c->cache_max = 10000;
@@ -403,7 +424,7 @@ bool http_freeze(struct cycle_http *cy, struct block *b)
     struct freezer f = {.cy = cy, .b = b, .conf = HTTP(b)};
     static bool (*const parts[])(const struct freezer *f) = {
         freeze_root,    freeze_alias, freeze_types,     freeze_default_type, freeze_charset,
-        freeze_cache,   freeze_keepalive, freeze_buffers, freeze_errors,
+        freeze_links,   freeze_cache,     freeze_keepalive, freeze_buffers,      freeze_errors,
     };
     bool good = true;
     if (b->scope != SCOPE_HTTP)

@@ -7,6 +7,8 @@
 #include "http/request.h"
 #include "proto/mime.h"
 
+#include <stdio.h>
+
 void response_init(struct response *res)
 {
     *res = (struct response){.length = 0};
@@ -75,8 +77,38 @@ void response_bytes(struct request *r, unsigned status, struct str type, struct 
     r->res.length = bytes.n;
 }
 
+/*
+ * absolute_redirect: the path with scheme, host and port in front.  The host is the request's, which
+ * has been checked, or the server's own name; without either it is the address the client reached.
+ */
+static struct str absolute_location(struct request *r, struct str path)
+{
+    const struct http_conf *conf = r->loc->conf;
+    const struct conn_peer *peer = conn_peer(r->conn);
+    bool own_name = conf->server_name_in_redirect && r->vhost->name.n != 0;
+    struct str host = own_name ? r->vhost->name : r->host;
+    char ip[ADDR_TEXT_MAX + 2], port[8] = "";
+    bool tls = r->conn->listener->ssl;
+    if (peer == NULL)
+        return path;
+    if (host.n == 0) {
+        bool v6 = addr_family(&peer->local) == AF_INET6;
+        char text[ADDR_TEXT_MAX];
+        addr_format_ip(&peer->local, text);
+        int n = snprintf(ip, sizeof(ip), v6 ? "[%s]" : "%s", text);
+        host = str_make(ip, (size_t)n);
+    }
+    unsigned number = addr_port(&peer->local);
+    if (conf->port_in_redirect && number != 0 && number != (tls ? 443 : 80))
+        snprintf(port, sizeof(port), ":%u", number);
+    return arena_printf(&r->mem, "%s://" STR_FMT "%s" STR_FMT, tls ? "https" : "http",
+                        STR_ARG(host), port, STR_ARG(path));
+}
+
 enum verdict response_redirect(struct request *r, unsigned status, struct str location)
 {
+    if (r->loc->conf->absolute_redirect && location.n > 0 && location.p[0] == '/')
+        location = absolute_location(r, location);
     response_bytes(r, status, STR("text/html"), errors_builtin(r, status));
     r->res.location = location;
     return VERDICT_DONE;

@@ -292,6 +292,14 @@ GETTER(get_https)
     return true;
 }
 
+GETTER(get_limit_rate) /* none is limited */
+{
+    UNUSED_ARG;
+    (void)r;
+    *out = STR("0");
+    return true;
+}
+
 GETTER(get_scheme)
 {
     UNUSED_ARG;
@@ -428,6 +436,7 @@ const struct var core_vars[] = {
     {"http_", true, .get = get_http},
     {"https", .get = get_https},
     {"is_args", .get = get_is_args},
+    {"limit_rate", .constant = true, .get = get_limit_rate},
     {"msec", .get = var_msec},
     {"pid", .constant = true, .get = get_pid},
     {"pipe", .get = get_pipe},

@@ -37,7 +37,7 @@ static void defaults(void **state)
     assert_str(c->default_type_s, "application/octet-stream");
     assert_str(c->charset_s, "utf-8");
     assert_null(c->types_map);
-    assert_int_equal(c->disable_symlinks, HTTP_LINKS_BENEATH);
+    assert_int_equal(c->links, HTTP_LINKS_BENEATH);
     assert_int_equal(c->etag, HTTP_ETAG_ON);
     assert_int_equal(c->if_modified_since, HTTP_IMS_BEFORE);
     assert_int_equal(c->splice, HTTP_SPLICE_AUTO);
@@ -120,7 +120,7 @@ static void values(void **state)
     assert_int_equal(loc(&s, "/")->etag, HTTP_ETAG_CONTENT);
     assert_int_equal(loc(&s, "/a")->etag, HTTP_ETAG_OFF);
     assert_int_equal(loc(&s, "/")->hidden_files, HTTP_HIDDEN_ALLOW);
-    assert_int_equal(loc(&s, "/")->disable_symlinks, HTTP_LINKS_IF_NOT_OWNER);
+    assert_int_equal(loc(&s, "/")->links, HTTP_LINKS_IF_NOT_OWNER);
     assert_int_equal(http_of(&s)->charset_s.n, 0);
     assert_str(loc(&s, "/")->charset_s, "iso-8859-1");
     assert_int_equal(loc(&s, "/")->client_max_body_size, 0);
@@ -358,7 +358,8 @@ static void faults(void **state)
         {"max_headers: 0", "http.max_headers: 0 is outside 1..10000"},
         {"etag: maybe", "expected on, off or content"},
         {"hidden_files: on", "expected deny or allow"},
-        {"disable_symlinks: beneth", "did you mean \"beneath\"?"},
+        {"disable_symlinks: beneth", "off, on, if_not_owner or beneath"},
+        {"disable_symlinks: on from=/srv", "from=$document_root"},
         {"error_page: 404", "takes at least 2 arguments"},
         {"error_page: 99 /x", "error_page: \"99\" is not a status"},
         {"error_page: 404 x", "is not a path, an @name or a URL"},
