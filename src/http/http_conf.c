@@ -23,8 +23,8 @@ static const struct directive rows[] = {
     {"root", CTYPE_TEXT, ANY, FIELD(root), .dflt = "html", .args_doc = "directory",
      .doc = "Where files are: the path of a request is looked up below it."},
     {"alias", CTYPE_TEXT, ONLY(LOCATION), FIELD(alias), .args_doc = "path",
-     .doc = "Stands in place of the location's name; of the whole path in a regex location. A "
-            "prefix is matched by whole segments."},
+     .doc = "Stands in place of the location's name, matched by whole segments; in a regex "
+            "location in place of the whole path."},
     {"internal", CTYPE_SWITCH, ONLY(LOCATION), FIELD(internal),
      .flags = ROW_BARE | ROW_NO_INHERIT, .doc = "Reached by internal redirects only, else 404."},
     {"types", CTYPE_KEYED, ANY, FIELD(types), .min = 1, .max = -1, .flags = ROW_MERGE,
@@ -59,7 +59,7 @@ static const struct directive rows[] = {
     /* cache */
     {"open_file_cache", CTYPE_ARGS, ANY, FIELD(open_file_cache), .min = 1, .max = 2,
      .dflt = "max=10000 inactive=60s", .args_doc = "max=N [inactive=time] | off",
-     .doc = "How many open files a worker keeps, and for how long unused ones. off: none, and no "
+     .doc = "How many open files a worker keeps, and for how long unused ones; off: none, and no "
             "bodies and variants in memory."},
     {"open_file_cache_valid", CTYPE_TIME, ONLY(HTTP), FIELD(open_file_cache_valid), .dflt = "60s",
      .min = 1, .max = YEARS10_MS,
