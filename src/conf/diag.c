@@ -231,6 +231,8 @@ void diag_print(const struct diag *d, struct buf *to)
             print_file(d, i, to);
     if (d->errors > DIAG_MAX)
         buf_printf(to, "%zu more errors are not shown\n", d->errors - DIAG_MAX);
+    if (d->warnings > DIAG_MAX)
+        buf_printf(to, "%zu more warnings are not shown\n", d->warnings - DIAG_MAX);
 }
 
 /*

@@ -140,6 +140,9 @@ static void files(void **state)
     alarm(0);
     assert_int_equal(symlink("/dev/null", scratch("null")), 0);
     check_refused("null", "\" is not a regular file");
+    /* it claims to be empty and is not: as a file that grows under the reader */
+    assert_int_equal(symlink("/proc/self/status", scratch("grows")), 0);
+    check_refused("grows", "\" changed while it was read");
     assert_int_equal(symlink("loop", scratch("loop")), 0);
     check_refused("loop", "\": Too many levels of symbolic links");
 }
