@@ -71,6 +71,7 @@ struct request *h1_request_new(struct conn *c)
     r->vhost = ((const struct sites *)c->listener->sites)->dflt;
     r->loc = &r->vhost->own;
     r->host_port = -1;
+    r->pipelined = !list_empty(&h1_of(c)->answered);
     c->net->stats.requests++;
     c->requests++;
     h1_of(c)->open = r;

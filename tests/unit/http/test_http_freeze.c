@@ -415,5 +415,7 @@ int main(void)
         cmocka_unit_test(error_pages),  cmocka_unit_test(definition_order),
         cmocka_unit_test(faults),       cmocka_unit_test(all_at_once),
     };
+    if (regex_version() == NULL)
+        return 77; /* patterns are everywhere in it */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,5 +375,7 @@ int main(void)
         cmocka_unit_test(captures),      cmocka_unit_test(against_model),
         cmocka_unit_test(many_routes),   cmocka_unit_test(faults),
     };
+    if (regex_version() == NULL)
+        return 77; /* patterns are everywhere in it */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

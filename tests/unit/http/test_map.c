@@ -131,5 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookups), cmocka_unit_test(constant), cmocka_unit_test(faults)};
+    if (regex_version() == NULL)
+        return 77; /* patterns are everywhere in it */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,5 +282,7 @@ int main(void)
         cmocka_unit_test(many_servers),  cmocka_unit_test(faults),
         cmocka_unit_test(double_names),
     };
+    if (regex_version() == NULL)
+        return 77; /* patterns are everywhere in it */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "core/vec.h"
 #include "http/http.h"
+#include "http/regex.h"
 #include "http/request.h"
 #include "http/site.h"
 
