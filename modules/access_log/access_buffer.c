@@ -29,10 +29,10 @@ static void tell_lost(struct access_buffer *b, bool now)
         return;
     const char *lines = count == 1 ? "line" : "lines";
     if (b->err != 0)
-        log_errno_at(b->log, LEVEL_ALERT, b->err, "%llu %s of \"" STR_FMT "\" lost, write() failed",
+        log_errno_at(b->log, LEVEL_ERROR, b->err, "%llu %s of \"" STR_FMT "\" lost, write() failed",
                      (unsigned long long)count, lines, STR_ARG(b->conf.path));
     else
-        log_alert(b->log, "%llu %s of \"" STR_FMT "\" lost, all buffers are full",
+        log_error(b->log, "%llu %s of \"" STR_FMT "\" lost, all buffers are full",
                   (unsigned long long)count, lines, STR_ARG(b->conf.path));
     b->told = b->lost;
     b->told_ms = b->loop->now_ms;
@@ -100,12 +100,14 @@ static void release_head(struct access_buffer *b)
 static void write_failed(struct access_buffer *b, int err)
 {
     if (b->err != err && err != ECANCELED)
-        log_errno_at(b->log, LEVEL_ALERT, err, "write() to \"" STR_FMT "\" failed",
+        log_errno_at(b->log, LEVEL_ERROR, err, "write() to \"" STR_FMT "\" failed",
                      STR_ARG(b->conf.path));
     b->err = err;
     tell_lost(b, false);
-    if (!b->ending)
-        timer_arm(&b->loop->timers, &b->retry, b->loop->now_ms + ACCESS_RETRY_MS);
+    if (b->ending)
+        return;
+    timer_arm(&b->loop->timers, &b->retry, b->loop->now_ms + b->retry_ms);
+    b->retry_ms = b->retry_ms < ACCESS_RETRY_MAX_MS ? 2 * b->retry_ms : ACCESS_RETRY_MAX_MS;
 }
 
 static void written(struct loop *loop, struct op *op, int32_t res, unsigned flags)
@@ -118,6 +120,7 @@ static void written(struct loop *loop, struct op *op, int32_t res, unsigned flag
         return;
     }
     b->written += (uint32_t)res;
+    b->retry_ms = ACCESS_RETRY_MS;
     if (b->written == b->n[b->head]) {
         release_head(b);
         tell_lost(b, false);
@@ -146,7 +149,8 @@ static void retry_due(struct timer *t, uint64_t now_ms)
 void access_buffer_init(struct access_buffer *b, struct loop *loop, const struct log_ctx *log,
                         const struct access_buffer_conf *conf)
 {
-    *b = (struct access_buffer){.conf = *conf, .loop = loop, .log = log};
+    *b = (struct access_buffer){
+        .conf = *conf, .loop = loop, .log = log, .retry_ms = ACCESS_RETRY_MS};
     op_init(&b->op, written);
     timer_init(&b->flush, flush_due);
     timer_init(&b->retry, retry_due);

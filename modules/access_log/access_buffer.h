@@ -16,7 +16,8 @@
 #include "event/loop.h"
 
 #define ACCESS_BLOCKS 16
-#define ACCESS_RETRY_MS 1000 /* after a failed write */
+#define ACCESS_RETRY_MS 1000 /* after a failed write, doubled each time up to */
+#define ACCESS_RETRY_MAX_MS 16000
 #define ACCESS_TELL_MS 1000  /* between two reports of lost lines */
 
 struct access_buffer_conf {
@@ -37,6 +38,7 @@ struct access_buffer {
     char *spare;              /* memory for the next block */
     uint32_t written;         /* of the oldest block */
     bool ending;              /* no retries any more */
+    uint32_t retry_ms;        /* until the next try after a failure */
     int err;                  /* errno of the last write, 0 when it went well */
     struct op op;
     struct timer flush, retry;

@@ -268,7 +268,7 @@ static void fifo_with_late_reader(struct ev_env *env)
     }
     uint64_t kept = 80 - buffer.lost;
     assert_true(buffer.lost > 0);
-    for (uint64_t end = ev_now_ms() + 3000; ev_now_ms() < end && n < kept * 2000;) {
+    for (uint64_t end = ev_now_ms() + 20000; ev_now_ms() < end && n < kept * 2000;) {
         ssize_t more = read(fds[0], got + n, sizeof(got) - n);
         n += more > 0 ? (size_t)more : 0;
         loop_turn(&env->loop, ev_now_ms() + 5);
