@@ -65,6 +65,7 @@ static void all_options(void **state)
     o.keepalive_count = 3;
     o.rcvbuf = 65536;
     o.sndbuf = 65536;
+    o.nodelay = true;
     fd = listen_here(&a, &o);
     assert_int_equal(option(fd, SOL_SOCKET, SO_REUSEPORT), 1);
     assert_int_equal(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
@@ -74,6 +75,7 @@ static void all_options(void **state)
     assert_int_equal(option(fd, IPPROTO_TCP, TCP_KEEPINTVL), 7);
     assert_int_equal(option(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
     assert_int_equal(option(fd, SOL_SOCKET, SO_RCVBUF), 131072);
+    assert_int_equal(option(fd, IPPROTO_TCP, TCP_NODELAY), 1);
     assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     assert_int_equal(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
     assert_true(sock_is_listener(fd, &a));
@@ -81,10 +83,12 @@ static void all_options(void **state)
 
     o.deferred = 0;
     o.fastopen = 0;
+    o.nodelay = false;
     o.keepalive = SOCK_KEEPALIVE_OFF;
     assert_int_equal(sock_reconfigure(fd, &a, &o, NULL), STATUS_OK);
     assert_int_equal(option(fd, SOL_SOCKET, SO_KEEPALIVE), 0);
     assert_int_equal(option(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT), 0);
+    assert_int_equal(option(fd, IPPROTO_TCP, TCP_NODELAY), 0);
     close(fd);
 }
 
