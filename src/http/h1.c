@@ -135,6 +135,17 @@ static void finish_conn(struct conn *c)
         conn_linger(c, (uint64_t)conf->lingering_timeout, (uint64_t)conf->lingering_time);
 }
 
+/* How long an idle connection may stay: for a moment only when the worker wants to end. */
+static void wait_for_head(struct conn *c)
+{
+    const struct http_conf *conf = h1_conf(c);
+    if (c->net->draining)
+        conn_timeout(c, DRAIN_GRACE_MS);
+    else
+        conn_timeout(c, (uint64_t)(c->requests > 0 ? conf->keepalive_ms
+                                                   : conf->client_header_timeout));
+}
+
 /* After any change: which deadline holds now, and is the connection at its end? */
 static void settle(struct conn *c)
 {
@@ -168,7 +179,7 @@ static void settle(struct conn *c)
         return;
     }
     conn_set_idle(c, true);
-    conn_timeout(c, (uint64_t)(c->requests > 0 ? conf->keepalive_ms : conf->client_header_timeout));
+    wait_for_head(c);
 }
 
 /* Goes on with saved input once nothing is in its way. */
@@ -252,7 +263,7 @@ static void h1_opened(struct conn *c)
     struct h1 *h = h1_of(c);
     list_init(&h->answered);
     conn_set_idle(c, true);
-    conn_timeout(c, (uint64_t)h1_conf(c)->client_header_timeout);
+    wait_for_head(c);
 }
 
 static void h1_ended(struct conn *c)

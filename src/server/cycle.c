@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Building a cycle: load, digest main and events, plan the CPUs, open logs and sockets. */
+/* Building a cycle: load, digest main and events, plan the CPUs. open.c opens what it needs. */
 #include "server/cycle.h"
 
 #include "conf/bind.h"
 #include "conf/value.h"
-#include "config.h"
-#include "os/fd.h"
-#include "os/file.h"
-#include "os/logfile.h"
+#include "os/error.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <errno.h>
 #include <unistd.h>
 
 #define CYCLE_CHUNK (64u << 10)
+#define WORKERS_MAX 1024
 #define RECV_COUNT_MAX 32768
 #define RECV_SIZE_MIN 1024
 #define RECV_SIZE_MAX 65536
@@ -57,12 +54,11 @@ static bool read_user(struct cycle *c, struct diag *d)
 static bool read_workers(struct cycle *c, struct diag *d, struct cpu_wish *wish)
 {
     const struct arg *arg = &c->main->worker_processes.v[0].v[0];
-    int64_t n;
-    if (str_eq(arg->text, STR("auto")))
-        return true;
-    if (!value_int(arg->text, &n, NULL) || n < 1 || n > 1024)
+    int64_t n = 0;
+    if (!str_eq(arg->text, STR("auto")) &&
+        (!value_int(arg->text, &n, NULL) || n < 1 || n > WORKERS_MAX))
         return fault(c, d, arg, "auto or a number from 1 to 1024");
-    wish->workers = (unsigned)n;
+    wish->workers = c->main->master_process ? (unsigned)n : 1;
     return true;
 }
 
@@ -141,18 +137,18 @@ static bool plan_cpus(struct cycle *c, struct diag *d)
         return false;
     if (c->events->use == EV_EPOLL)
         wish.sqpoll = CPU_SQPOLL_OFF;
-    if (cpuset_affinity(&allowed) != STATUS_OK)
+    if (cpuset_affinity(&allowed) != STATUS_OK) {
+        diag_error(d, c->main_block->pos, STR("worker_processes"),
+                   "sched_getaffinity() failed (%d: %s)", errno, strerrordesc_np(errno));
         return false;
+    }
     return cpu_topology_read(c->arena, "/", &allowed, &topology) == STATUS_OK &&
            cpu_plan_make(c->arena, &topology, cpu_quota_read("/"), &wish, &c->plan) == STATUS_OK;
 }
 
-static bool digest(struct cycle *c, struct diag *d)
+static bool read_error_logs(struct cycle *c, struct diag *d)
 {
-    bool good = read_user(c, d);
-    good = read_recv_buffers(c, d) && good;
-    good = read_priority(c, d) && good;
-    good = plan_cpus(c, d) && good;
+    bool good = true;
     for (size_t i = 0; i < c->main->error_log.n; i++) {
         const struct args *in = &c->main->error_log.v[i];
         int level;
@@ -161,8 +157,22 @@ static bool digest(struct cycle *c, struct diag *d)
         if (in->n > 1 && !value_enum(in->v[1].text, log_level_names, &level, NULL))
             good = fault(c, d, &in->v[1],
                          "emerg, alert, crit, error, warn, notice, info or debug");
+        if (i == LOG_SINKS) {
+            diag_error(d, in->pos, STR("error_log"), "at most %d error logs are possible",
+                       LOG_SINKS);
+            good = false;
+        }
     }
     return good;
+}
+
+static bool digest(struct cycle *c, struct diag *d)
+{
+    bool good = read_user(c, d);
+    good = read_recv_buffers(c, d) && good;
+    good = read_priority(c, d) && good;
+    good = plan_cpus(c, d) && good;
+    return read_error_logs(c, d) && good;
 }
 
 static bool compile(struct cycle *c, struct diag *d)
@@ -211,99 +221,7 @@ struct cycle *cycle_load(const struct options *o, uint64_t generation, struct bu
     return NULL;
 }
 
-/* ---- opening ---- */
-
-static gid_t log_group(const struct cycle *c)
-{
-    return c->drop ? c->identity.gid : LOGFILE_NO_GROUP;
-}
-
-static bool open_log(struct cycle *c, const char *path, int *fd, struct buf *report)
-{
-    struct os_error e;
-    if (file_make_parent(path, 0755, &e) == STATUS_OK &&
-        logfile_open(path, log_group(c), fd, &e) == STATUS_OK)
-        return true;
-    char text[OS_ERROR_TEXT + 64];
-    struct wbuf w = wbuf_make(text, sizeof(text));
-    os_error_write(&e, &w);
-    buf_printf(report, "%.*s\n", (int)(w.at - text), text);
-    *fd = -1;
-    return false;
-}
-
-static bool add_error_log(struct cycle *c, const char *path, enum log_level level,
-                          struct buf *report)
-{
-    int fd = STDERR_FILENO;
-    if (strcmp(path, "stderr") != 0 && !open_log(c, path, &fd, report))
-        return false;
-    if (log_add_sink(&c->log, fd, level, path))
-        return true;
-    buf_printf(report, "error_log: at most %d are possible\n", LOG_SINKS);
-    return false;
-}
-
-static bool open_error_logs(struct cycle *c, struct buf *report)
-{
-    const struct instances *in = &c->main->error_log;
-    c->log = (struct log){.level = LEVEL_EMERG};
-    c->log_ctx = (struct log_ctx){.log = &c->log};
-    for (size_t i = 0; i < in->n; i++) {
-        int level = LEVEL_ERROR;
-        struct str path = in->v[i].v[0].text;
-        if (in->v[i].n > 1)
-            value_enum(in->v[i].v[1].text, log_level_names, &level, NULL);
-        if (!str_eq(path, STR("stderr")))
-            path = conf_path(c->arena, c->http.prefix, path);
-        if (path.p == NULL || !add_error_log(c, path.p, (enum log_level)level, report))
-            return false;
-    }
-    if (in->n > 0)
-        return true;
-    struct str path = c->options->error_log != NULL
-                          ? str_z(c->options->error_log)
-                          : conf_path(c->arena, c->http.prefix, STR(SLUICE_ERROR_LOG_PATH));
-    return path.p != NULL && add_error_log(c, path.p, LEVEL_ERROR, report);
-}
-
-static void close_logs(struct cycle *c)
-{
-    for (size_t i = 0; i < c->log.sink_count; i++)
-        if (c->log.sinks[i].fd != STDERR_FILENO)
-            fd_close(&c->log.sinks[i].fd);
-    for (size_t i = 0; i < c->http.log_file_count; i++)
-        fd_close(&c->http.log_files[i]->fd);
-}
-
-static bool open_access_logs(struct cycle *c, struct buf *report)
-{
-    for (size_t i = 0; i < c->http.log_file_count; i++)
-        c->http.log_files[i]->fd = -1;
-    for (size_t i = 0; i < c->http.log_file_count; i++)
-        if (!open_log(c, c->http.log_files[i]->path.p, &c->http.log_files[i]->fd, report))
-            return false;
-    return true;
-}
-
-static bool open_listeners(struct cycle *c, struct sockets *sockets, struct buf *report)
-{
-    bool good = true;
-    for (size_t i = 0; i < c->http.listener_count; i++)
-        good = sockets_claim(sockets, c->http.listeners[i], c->plan.workers, c->arena, report) &&
-               good;
-    return good;
-}
-
-bool cycle_open(struct cycle *c, struct sockets *sockets, struct buf *report)
-{
-    if (!open_error_logs(c, report) || !open_access_logs(c, report) ||
-        !open_listeners(c, sockets, report)) {
-        close_logs(c);
-        return false;
-    }
-    return true;
-}
+/* ---- life ---- */
 
 void cycle_ref(struct cycle *c)
 {
@@ -316,7 +234,7 @@ void cycle_unref(struct cycle *c)
         return;
     if (log_process.log == &c->log)
         log_process.log = &log_main;
-    close_logs(c);
+    cycle_close_logs(c);
     arena_delete(c->arena);
 }
 

@@ -41,10 +41,20 @@ struct cycle {
 struct cycle *cycle_load(const struct options *o, uint64_t generation, struct buf *report);
 
 /*
- * Opens what it needs: log files, listeners (those that `sockets` has already are taken over).
- * False: `report` says why; what was opened for it is closed again.
+ * open.c: opens what it needs: log files, then listeners, claimed in the transaction that
+ * `sockets` is in.  False: `report` says why, a line each; the caller rolls the sockets back.
+ * The error log stays open either way, for the bad news, until the last reference goes.
  */
 bool cycle_open(struct cycle *c, struct sockets *sockets, struct buf *report);
+
+/*
+ * Whether cycle_open could be expected to succeed, and the pid file to be written, as far as that
+ * can be told without a side effect. False: `report` says why.
+ */
+bool cycle_check(struct cycle *c, struct buf *report);
+
+/* Closes the log files in this process. */
+void cycle_close_logs(struct cycle *c);
 
 void cycle_ref(struct cycle *c);
 void cycle_unref(struct cycle *c); /* the last one closes its logs and frees it */

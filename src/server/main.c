@@ -3,19 +3,20 @@
 #include "conf/bind.h"
 #include "config.h"
 #include "os/fd.h"
+#include "os/file.h"
 #include "os/pidfile.h"
 #include "os/signal.h"
 #include "os/title.h"
 #include "server/master.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXIT_USAGE 2
-#define REPORT_MAX (256u << 10)
 
 static void print_build(void)
 {
@@ -57,18 +58,21 @@ static void print_report(const struct buf *report)
         fwrite(report->p, 1, report->n, stderr);
 }
 
-static int test(const struct options *o, const struct cycle *c)
+static int test(const struct options *o, struct cycle *c)
 {
+    struct buf out;
+    buf_init(&out, 0);
+    bool good = cycle_check(c, &out);
+    print_report(&out);
+    out.n = 0;
     if (o->action == ACTION_DUMP) {
-        struct buf out;
-        buf_init(&out, 0);
         conf_dump(c->main_block, cycle_sections(), &out);
         fwrite(out.p, 1, out.n, stdout);
-        buf_fini(&out);
-    } else if (!o->quiet) {
+    } else if (good && !o->quiet) {
         fprintf(stderr, "sluice: the configuration %s is good\n", o->conf);
     }
-    return 0;
+    buf_fini(&out);
+    return good ? 0 : 1;
 }
 
 static int signal_number(const char *word)
@@ -84,46 +88,101 @@ static int signal_number(const char *word)
     return 0;
 }
 
-/*
- * The pid file's place is the configuration's to say. A reload is asked for on the control socket,
- * which knows what comes of it; the others are plain signals.
- */
-static int send_signal(const struct options *o, const struct cycle *c)
+/* A plain signal to the process that the pid file names. */
+static int send_signal(const struct options *o, const char *pid_path)
 {
-    const char *path = c->main->pid.p;
-    char control[4096];
     struct os_error e;
     pid_t pid;
-    bool reload = strcmp(o->signal, "reload") == 0;
-    if (reload && control_path(path, control, sizeof(control))) {
-        int code = control_ask(control, "reload");
-        if (code >= 0)
-            return code;
-    }
-    if (pidfile_running(path, &pid, &e) != STATUS_OK) {
-        fprintf(stderr, "sluice: no running server is named by \"%s\"\n", path);
+    if (pidfile_running(pid_path, &pid, &e) != STATUS_OK) {
+        fprintf(stderr, "sluice: no running server is named by \"%s\"\n", pid_path);
         return 1;
     }
     if (kill(pid, signal_number(o->signal)) == -1) {
-        fprintf(stderr, "sluice: cannot signal process %d: %s\n", (int)pid, strerror(errno));
+        fprintf(stderr, "sluice: kill() of process %d failed (%d: %s)\n", (int)pid, errno,
+                strerrordesc_np(errno));
         return 1;
     }
-    if (reload)
-        fprintf(stderr, "sluice: there is no control socket: the signal was sent, the error log "
-                        "says what became of it\n");
     return 0;
 }
 
-/* For a reload the file may be bad: then the running server is to say so, from the usual place. */
-static int signal_without_cycle(const struct options *o)
+/* A reload is asked for on the control socket, which knows what comes of it. -1: there is none. */
+static int ask_reload(const char *pid_path)
 {
-    char pid[4096], control[4096];
-    snprintf(pid, sizeof(pid), "%s%s%s", SLUICE_PID_PATH[0] == '/' ? "" : o->prefix,
-             SLUICE_PID_PATH[0] == '/' ? "" : "/", SLUICE_PID_PATH);
-    if (strcmp(o->signal, "reload") != 0 || !control_path(pid, control, sizeof(control)))
+    char control[PATH_MAX];
+    if (!control_path(pid_path, control, sizeof(control)))
+        return -1;
+    return control_ask(control, "reload");
+}
+
+/* Without a control socket the signal is sent, but nobody can say that it did what it should. */
+static int tell_server(const struct options *o, const char *pid_path)
+{
+    bool reload = strcmp(o->signal, "reload") == 0;
+    int code = reload ? ask_reload(pid_path) : -1;
+    if (code >= 0)
+        return code;
+    code = send_signal(o, pid_path);
+    if (code != 0 || !reload)
+        return code;
+    fprintf(stderr, "sluice: there is no control socket beside \"%s\": the signal was sent, the "
+                    "error log says what became of it\n", pid_path);
+    return 1;
+}
+
+/*
+ * Where the pid file is if the configuration cannot be loaded: a line "pid: ..." of the main file,
+ * else the usual place.
+ */
+static void guess_pid_path(const struct options *o, char *to, size_t size)
+{
+    struct buf file;
+    struct str rest, line, path = STR(SLUICE_PID_PATH);
+    buf_init(&file, 0);
+    if (file_read(o->conf, REPORT_MAX, &file, NULL, NULL) != STATUS_OK)
+        file.n = 0;
+    rest = buf_view(&file);
+    while (rest.n != 0 && str_split(&rest, '\n', &line)) {
+        if (!str_starts(line, STR("pid:")))
+            continue;
+        line = str_skip(line, 4);
+        while (line.n != 0 && strchr(" \t\"'[", line.p[0]) != NULL)
+            line = str_skip(line, 1);
+        size_t n = 0;
+        while (n < line.n && strchr(" \t\r\"']#", line.p[n]) == NULL)
+            n++;
+        if (n != 0)
+            path = str_head(line, n);
+    }
+    snprintf(to, size, "%s%s" STR_FMT, path.p[0] == '/' ? "" : o->prefix,
+             path.p[0] == '/' ? "" : "/", STR_ARG(path));
+    buf_fini(&file);
+}
+
+/*
+ * The configuration is bad.  A reload is refused then: the running server is asked all the same, so
+ * that its log says so too, and its report is the one that counts.  Other signals need nothing from
+ * the file but the place of the pid file.
+ */
+static int signal_without_cycle(const struct options *o, const struct buf *report)
+{
+    char pid[PATH_MAX];
+    guess_pid_path(o, pid, sizeof(pid));
+    int code = strcmp(o->signal, "reload") == 0 ? ask_reload(pid) : -1;
+    if (code >= 0)
+        return code;
+    print_report(report);
+    if (strcmp(o->signal, "reload") == 0)
         return 1;
-    int code = control_ask(control, "reload");
-    return code >= 0 ? code : 1;
+    return send_signal(o, pid);
+}
+
+static int without_cycle(const struct options *o, const struct buf *report)
+{
+    if (o->action == ACTION_SIGNAL)
+        return signal_without_cycle(o, report);
+    print_report(report);
+    upgrade_say(buf_view(report));
+    return 1;
 }
 
 static int with_configuration(const struct options *o)
@@ -131,19 +190,19 @@ static int with_configuration(const struct options *o)
     struct buf report;
     buf_init(&report, REPORT_MAX);
     struct cycle *c = cycle_load(o, 1, &report);
-    if (c == NULL || o->action != ACTION_SIGNAL)
+    int code = c == NULL ? without_cycle(o, &report) : 0;
+    if (c != NULL && o->action != ACTION_SIGNAL)
         print_report(&report);
     buf_fini(&report);
     if (c == NULL)
-        return o->action == ACTION_SIGNAL ? signal_without_cycle(o) : 1;
-    int code;
+        return code;
     switch (o->action) {
     case ACTION_TEST:
     case ACTION_DUMP:
         code = test(o, c);
         break;
     case ACTION_SIGNAL:
-        code = send_signal(o, c);
+        code = tell_server(o, c->main->pid.p);
         break;
     default:
         return master_run(o, c);
@@ -159,6 +218,7 @@ int main(int argc, char **argv)
         return 1;
     signal_reset();
     signal_ignore_pipe();
+    upgrade_hello();
     if (!options_parse(&o, argc, argv))
         return EXIT_USAGE;
     title_init(argc, argv);

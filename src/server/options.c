@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define UPGRADE_ARGS 10 /* program, four options with values, NULL */
+
 static const char *const signal_words[] = {"stop", "quit", "reload", "reopen", "upgrade", NULL};
 
 void options_usage(void)
@@ -114,13 +116,27 @@ static bool take(struct options *o, struct given *g, int opt)
     }
 }
 
-static char **copy_argv(int argc, char **argv)
+/*
+ * The arguments with which an upgrade runs the program: the new one may find itself in another
+ * directory than we were started in, so all paths are absolute, that of the program too.
+ */
+static char **upgrade_argv(const struct options *o)
 {
-    char **v = calloc((size_t)argc + 1, sizeof(*v));
-    if (v == NULL)
-        return NULL;
-    for (int i = 0; i < argc; i++)
-        v[i] = copy(argv[i]);
+    char **v = calloc(UPGRADE_ARGS, sizeof(*v)), **at = v;
+    if (v == NULL) {
+        fputs("sluice: out of memory\n", stderr);
+        exit(1);
+    }
+    *at++ = copy(o->program);
+    const struct {
+        const char *option, *value;
+    } rows[] = {{"-p", o->prefix}, {"-c", o->conf}, {"-e", o->error_log}, {"-g", o->overrides}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].value == NULL)
+            continue;
+        *at++ = copy(rows[i].option);
+        *at++ = copy(rows[i].value);
+    }
     return v;
 }
 
@@ -137,7 +153,6 @@ bool options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){.action = ACTION_RUN};
     if (getcwd(cwd, sizeof(cwd)) == NULL)
         memcpy(cwd, "/", 2); /* it was deleted under us: relative paths begin at the root */
-    o->argv = copy_argv(argc, argv);
     for (int opt; (opt = getopt_long(argc, argv, "c:p:e:g:qtTs:vVh", longs, NULL)) != -1;)
         if (!take(o, &g, opt)) {
             fputs("sluice: see sluice -h\n", stderr);
@@ -153,7 +168,8 @@ bool options_parse(struct options *o, int argc, char **argv)
                                 : absolute(o->prefix, SLUICE_CONF_PATH);
     o->error_log = g.error_log != NULL ? absolute(cwd, g.error_log) : NULL;
     o->overrides = g.overrides != NULL ? copy(g.overrides) : NULL;
-    o->program = program_path(cwd, argv[0]);
+    o->program = program_path(cwd, argc > 0 ? argv[0] : "sluice");
+    o->argv = upgrade_argv(o);
     return true;
 }
 

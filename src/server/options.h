@@ -25,7 +25,7 @@ struct options {
     const char *signal;  /* -s */
     bool quiet;          /* -q */
     char *program;       /* how we were started, absolute: what an upgrade runs */
-    char **argv;         /* a copy of all arguments, for an upgrade */
+    char **argv;         /* what an upgrade runs it with; all paths absolute */
 };
 
 /* False: it has been said on standard error what is wrong (exit status 2). */

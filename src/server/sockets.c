@@ -4,7 +4,6 @@
 
 #include "os/fd.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 /* How long an address may be taken by a server that is just ending. */
@@ -56,6 +55,11 @@ static void group_remove(struct sockets *s, size_t i)
     s->groups[i] = s->groups[--s->count];
 }
 
+static bool group_is_unix(const struct socket_group *g)
+{
+    return addr_family(&g->addr) == AF_UNIX;
+}
+
 static bool report_error(struct buf *report, const struct os_error *e)
 {
     char text[OS_ERROR_TEXT + 64];
@@ -63,6 +67,21 @@ static bool report_error(struct buf *report, const struct os_error *e)
     os_error_write(e, &w);
     buf_printf(report, "%.*s\n", (int)(w.at - text), text);
     return false;
+}
+
+/* ---- taking over ---- */
+
+static bool take_over(struct sockets *s, const struct handover *h)
+{
+    if (!sock_is_listener(h->fd, &h->addr))
+        return false;
+    struct socket_group *g = group_find(s, &h->addr);
+    if (g == NULL && (g = group_add(s, &h->addr)) != NULL)
+        g->inherited = true;
+    if (g == NULL || !group_push(g, h->fd))
+        return false;
+    g->shared = g->count;
+    return fd_set_cloexec(h->fd, true) == STATUS_OK;
 }
 
 bool sockets_inherit(struct sockets *s, struct buf *report)
@@ -73,32 +92,58 @@ bool sockets_inherit(struct sockets *s, struct buf *report)
     struct arena *mem = arena_new(4096, 0);
     struct handover_list list;
     bool ok = mem != NULL && handover_decode(mem, str_z(text), &list) == STATUS_OK;
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = take_over(s, &list.v[i]);
     unsetenv(HANDOVER_ENV);
-    for (size_t i = 0; ok && i < list.n; i++) {
-        if (!sock_is_listener(list.v[i].fd, &list.v[i].addr)) {
-            ok = false;
-            break;
-        }
-        struct socket_group *g = group_find(s, &list.v[i].addr);
-        if (g == NULL && (g = group_add(s, &list.v[i].addr)) != NULL)
-            g->inherited = true;
-        ok = g != NULL && group_push(g, list.v[i].fd);
-        fd_set_cloexec(list.v[i].fd, true);
-    }
     if (!ok)
         buf_printf(report, "the listening sockets in %s cannot be taken over\n", HANDOVER_ENV);
-    if (mem != NULL)
-        arena_delete(mem);
+    arena_delete(mem);
     return ok;
 }
 
+bool sockets_handover(const struct sockets *s, struct buf *to)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct socket_group *g = &s->groups[i];
+        for (uint32_t k = 0; k < g->count; k++) {
+            struct handover h = {.addr = g->addr, .fd = g->fds[k]};
+            if ((to->n != 0 && !buf_char(to, ';')) || !handover_encode(to, &h, 1))
+                return false;
+        }
+    }
+    return !to->failed;
+}
+
+/* ---- a change of the table ---- */
+
+void sockets_begin(struct sockets *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->groups[i].used = false;
+        s->groups[i].kept = s->groups[i].count;
+    }
+}
+
+/* Whether we listen on that port already, on another address: 127.0.0.1:80 beside 0.0.0.0:80. */
+static bool holds_port(const struct sockets *s, const struct addr *a)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->groups[i].count > 0 && !group_is_unix(&s->groups[i]) &&
+            addr_port(&s->groups[i].addr) == addr_port(a))
+            return true;
+    return false;
+}
+
 /* A group that is new must not share its address with a server that was left over. */
-static bool group_open(struct socket_group *g, const struct listener *l, uint32_t want,
-                       struct buf *report)
+static bool group_open(const struct sockets *s, struct socket_group *g, const struct listener *l,
+                       uint32_t want, struct buf *report)
 {
     struct os_error e;
-    if (g->count == 0 && sock_probe(&l->addr, &l->options, BIND_WAIT_MS, &e) != STATUS_OK)
+    if (g->count == 0 && (group_is_unix(g) || !holds_port(s, &g->addr)) &&
+        sock_probe(&l->addr, &l->options, BIND_WAIT_MS, &e) != STATUS_OK)
         return report_error(report, &e);
+    if (g->count > 0 && g->count == g->kept && g->count < want)
+        sock_steer_spread(g->fds[0], g->kept);
     while (g->count < want) {
         int fd;
         if (sock_listen_retry(&l->addr, &l->options, BIND_WAIT_MS, &fd, &e) != STATUS_OK)
@@ -112,75 +157,128 @@ static bool group_open(struct socket_group *g, const struct listener *l, uint32_
     return true;
 }
 
-bool sockets_claim(struct sockets *s, struct listener *l, uint32_t workers, struct arena *mem,
-                   struct buf *report)
+static bool reconfigure(const struct socket_group *g, const struct listener *l,
+                        struct buf *report)
 {
-    bool is_unix = addr_family(&l->addr) == AF_UNIX;
-    uint32_t want = is_unix ? 1 : workers;
-    struct socket_group *g = group_find(s, &l->addr);
-    bool fresh = g == NULL;
-    if (fresh && (g = group_add(s, &l->addr)) == NULL) {
-        buf_str(report, STR("out of memory\n"));
-        return false;
-    }
-    l->options.reuseport = !is_unix; /* always: a reload may bring more workers */
     struct os_error e;
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < g->kept; i++)
         if (sock_reconfigure(g->fds[i], &l->addr, &l->options, &e) != STATUS_OK)
-            report_error(report, &e);
-    uint32_t had = g->count;
-    l->fds = arena_array(mem, want, sizeof(*l->fds));
-    if (l->fds == NULL || !group_open(g, l, want, report)) {
-        group_close_from(g, had);
-        if (fresh)
-            group_remove(s, (size_t)(g - s->groups));
-        return false;
-    }
-    memcpy(l->fds, g->fds, want * sizeof(*l->fds));
-    l->fd_count = want;
-    g->used = true;
-    g->inherited = false;
+            return report_error(report, &e);
     return true;
 }
 
-void sockets_begin(struct sockets *s)
+bool sockets_claim(struct sockets *s, struct listener *l, uint32_t workers, struct arena *mem,
+                   struct buf *report)
 {
-    for (size_t i = 0; i < s->count; i++)
-        s->groups[i].used = false;
-}
-
-void sockets_prune(struct sockets *s, uint32_t workers)
-{
-    for (size_t i = s->count; i-- > 0;) {
-        struct socket_group *g = &s->groups[i];
-        if (!g->used) {
-            if (addr_family(&g->addr) == AF_UNIX)
-                sock_unlink(&g->addr);
-            group_remove(s, i);
-        } else if (g->count > workers) {
-            group_close_from(g, workers);
-        }
+    struct socket_group *g = group_find(s, &l->addr);
+    if (g == NULL && (g = group_add(s, &l->addr)) == NULL) {
+        buf_str(report, STR("out of memory\n"));
+        return false;
     }
+    l->options.reuseport = !group_is_unix(g); /* always: a reload may bring more workers */
+    if (!group_open(s, g, l, group_is_unix(g) ? 1 : workers, report) ||
+        !reconfigure(g, l, report))
+        return false;
+    l->fds = arena_array(mem, g->count, sizeof(*l->fds));
+    if (l->fds == NULL) {
+        buf_str(report, STR("out of memory\n"));
+        return false;
+    }
+    memcpy(l->fds, g->fds, g->count * sizeof(*l->fds));
+    l->fd_count = g->count;
+    g->used = true;
+    return true;
 }
 
-bool sockets_handover(const struct sockets *s, struct buf *to)
+void sockets_steer(struct sockets *s, uint32_t workers)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct socket_group *g = &s->groups[i];
-        for (uint32_t k = 0; k < g->count; k++) {
-            struct handover h = {.addr = g->addr, .fd = g->fds[k]};
-            if (!handover_encode(to, &h, 1))
-                return false;
-        }
+        if (group_is_unix(g) || g->count == 0)
+            continue;
+        if (g->count > workers)
+            sock_steer_spread(g->fds[0], workers);
+        else
+            sock_steer_none(g->fds[0]);
     }
-    return !to->failed;
+}
+
+void sockets_hand_back(struct sockets *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct socket_group *g = &s->groups[i];
+        if (g->shared > 0 && g->shared < g->count && !group_is_unix(g))
+            sock_steer_spread(g->fds[0], g->shared);
+    }
+}
+
+void sockets_commit(struct sockets *s, uint32_t workers)
+{
+    for (size_t i = s->count; i-- > 0;) {
+        struct socket_group *g = &s->groups[i];
+        if (g->used) {
+            g->inherited = false;
+            g->kept = g->count;
+            continue;
+        }
+        if (group_is_unix(g) && !g->inherited) /* the old master may still serve on it */
+            sock_unlink(&g->addr);
+        group_remove(s, i);
+    }
+    sockets_steer(s, workers);
+}
+
+void sockets_rollback(struct sockets *s, struct listener *const *listeners, size_t n)
+{
+    for (size_t i = s->count; i-- > 0;) {
+        struct socket_group *g = &s->groups[i];
+        bool opened = g->count > g->kept;
+        group_close_from(g, g->kept);
+        if (g->count > 0)
+            continue;
+        if (group_is_unix(g) && opened) /* else the file is somebody else's */
+            sock_unlink(&g->addr);
+        group_remove(s, i);
+    }
+    struct buf ignored;
+    buf_init(&ignored, 64u << 10);
+    for (size_t i = 0; i < n; i++) {
+        const struct socket_group *g = group_find(s, &listeners[i]->addr);
+        if (g != NULL)
+            reconfigure(g, listeners[i], &ignored);
+    }
+    buf_fini(&ignored);
+}
+
+/* ---- closing ---- */
+
+static bool listener_has(const struct listener *l, int fd)
+{
+    for (uint32_t i = 0; i < l->fd_count; i++)
+        if (l->fds[i] == fd)
+            return true;
+    return false;
+}
+
+void sockets_keep_only(struct sockets *s, struct listener *const *listeners, size_t n)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct socket_group *g = &s->groups[i];
+        const struct listener *l = NULL;
+        for (size_t k = 0; k < n && l == NULL; k++)
+            if (addr_equal(&listeners[k]->addr, &g->addr))
+                l = listeners[k];
+        for (uint32_t k = 0; k < g->count; k++)
+            if (l == NULL || !listener_has(l, g->fds[k]))
+                fd_close(&g->fds[k]);
+    }
 }
 
 void sockets_close(struct sockets *s, bool unlink_unix)
 {
     while (s->count > 0) {
         const struct socket_group *g = &s->groups[s->count - 1];
-        if (unlink_unix && addr_family(&g->addr) == AF_UNIX)
+        if (unlink_unix && group_is_unix(g))
             sock_unlink(&g->addr);
         group_remove(s, s->count - 1);
     }

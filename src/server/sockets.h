@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The listening sockets the master holds, over all cycles: per address a group of SO_REUSEPORT
- * sockets, one per worker.  A reload takes over the groups it still wants, so no connection that
- * waits in a queue is lost.
+ * sockets, at least one per worker (a Unix address has one that all share).
+ *
+ * A reload changes the table in a transaction: begin, one claim per listener, then commit or roll
+ * back.  Nobody's connection is lost by it: groups that are still wanted stay open; a new member of
+ * a group gets no connection before the commit, because new ones are steered to the old members
+ * until then; and a member that is more than there are workers stays open too, gets nothing new by
+ * steering, and what comes to it all the same is accepted by a worker that has another as well.
+ * Closing it would reset handshakes that are under way.
  */
 #ifndef SLUICE_SERVER_SOCKETS_H
 #define SLUICE_SERVER_SOCKETS_H
@@ -13,10 +19,12 @@
 
 struct socket_group {
     struct addr addr;
-    int *fds;
+    int *fds;          /* in the order of binding, which is the kernel's */
     uint32_t count;
-    bool inherited;   /* came with an upgrade, not claimed yet */
-    bool used;        /* by the cycle being opened */
+    uint32_t kept;     /* members there were at sockets_begin */
+    uint32_t shared;   /* members that came with an upgrade: the older master has them too */
+    bool inherited;    /* came with an upgrade and no cycle with it was in force yet */
+    bool used;         /* claimed since sockets_begin */
 };
 
 struct sockets {
@@ -27,19 +35,31 @@ struct sockets {
 /* Takes what an upgrade handed over by the environment. False: the variable is malformed. */
 bool sockets_inherit(struct sockets *s, struct buf *report);
 
+void sockets_begin(struct sockets *s);
+
 /*
- * Gives the listener `workers` sockets: those of its group and new ones; l->fds is made in `mem`.
- * False: `report` says why, and the group is as it was.
+ * Gives the listener the sockets of its group, at least `workers` of them; l->fds is made in `mem`.
+ * False: `report` says why, in one line; roll back.
  */
 bool sockets_claim(struct sockets *s, struct listener *l, uint32_t workers, struct arena *mem,
                    struct buf *report);
 
-/* Before and after claiming for a cycle. */
-void sockets_begin(struct sockets *s);
-/* Closes groups that were not claimed since sockets_begin, and members above `workers`. */
-void sockets_prune(struct sockets *s, uint32_t workers);
+/* The claims are in force: closes groups that nobody claimed, steers for `workers` workers. */
+void sockets_commit(struct sockets *s, uint32_t workers);
 
-/* The groups as the value of HANDOVER_ENV; clears close-on-exec on them. False: no memory. */
+/* The claims are void: what was opened is closed, options are those of `listeners` again. */
+void sockets_rollback(struct sockets *s, struct listener *const *listeners, size_t n);
+
+/* Steers new connections to the members that `workers` workers have first. */
+void sockets_steer(struct sockets *s, uint32_t workers);
+
+/* Before ending beside an older master: new connections go to the members that it has, too. */
+void sockets_hand_back(struct sockets *s);
+
+/* In a forked worker: closes what is not of these listeners. */
+void sockets_keep_only(struct sockets *s, struct listener *const *listeners, size_t n);
+
+/* The groups as the value of HANDOVER_ENV (no NUL). False: no memory. */
 bool sockets_handover(const struct sockets *s, struct buf *to);
 
 /* Closes everything; unlink: files of Unix sockets are removed. */

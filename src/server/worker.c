@@ -2,6 +2,10 @@
 /*
  * The life of a worker.  The order of the start matters: affinity and limits as root, then the
  * privilege drop, and only then the ring, whose kernel threads keep the credentials of its maker.
+ *
+ * A worker that retires closes its copies of the listening sockets as soon as it has taken what
+ * was queued, however long its last download lasts: an address that nobody accepts on any more
+ * must refuse connections, not swallow them.
  */
 #include "server/worker.h"
 
@@ -28,6 +32,7 @@
 
 struct worker {
     struct cycle *cycle;
+    struct worker_board *board;
     uint32_t index;
     int chan, sigfd;
     struct loop loop;
@@ -36,36 +41,61 @@ struct worker {
     struct acceptor *acceptors;
     size_t acceptor_count;
     struct op sig_op, chan_op;
-    struct timer shutdown_timer;
-    bool quitting;
+    struct timer shutdown_timer, beat_timer;
+    bool quitting, stopping, listeners_closed;
 };
 
-static const int obeyed[] = {SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGHUP, SIGWINCH};
+/* Those that mean nothing to a worker are in it too: they must not end one. */
+static const int obeyed[] = {SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGHUP, SIGWINCH};
 
 static void worker_stop(struct worker *w);
 static void worker_quit(struct worker *w);
 
-/* Failures of the start go to the error log, and to the terminal while there is one. */
+/* The master says it, once for all workers that fail in the same way. */
 static int cannot_start(const struct worker *w, const char *what)
 {
-    log_msg(&w->cycle->log_ctx, LEVEL_EMERG, "worker %u cannot start: %s", w->index, what);
-    fprintf(stderr, "sluice: worker %u cannot start: %s\n", w->index, what);
+    snprintf(w->board->why, sizeof(w->board->why), "%s", what);
     return WORKER_CANNOT_START;
+}
+
+static void limit_files(const struct worker *w, uint64_t *files)
+{
+    const struct main_conf *m = w->cycle->main;
+    const struct cycle_http *h = &w->cycle->http;
+    uint64_t want = (uint64_t)w->cycle->events->worker_connections + FD_RESERVE +
+                    (h->http != NULL ? HTTP(h->http)->cache_max : 0);
+    for (size_t i = 0; i < h->listener_count; i++)
+        want += h->listeners[i]->fd_count;
+    if (m->worker_rlimit_nofile != 0)
+        want = (uint64_t)m->worker_rlimit_nofile;
+    /* Down to it as well: the back end makes room for as many descriptors as there can be. */
+    if (fd_limit_set(want, files) == STATUS_LIMIT)
+        log_warn(&w->cycle->log_ctx, "%s needs %llu open files, the limit is %llu",
+                 m->worker_rlimit_nofile != 0 ? "worker_rlimit_nofile" : "worker_connections",
+                 (unsigned long long)want, (unsigned long long)*files);
+}
+
+/*
+ * Since Linux 6.14 the memory of rings counts against RLIMIT_MEMLOCK, for all processes of a user
+ * together, so it is lifted while we still may.
+ */
+static void limit_locked(const struct worker *w)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_MEMLOCK, &r) == -1)
+        return;
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_MEMLOCK, &all) == 0)
+        return;
+    r.rlim_cur = r.rlim_max;
+    if (setrlimit(RLIMIT_MEMLOCK, &r) == -1)
+        log_errno_at(&w->cycle->log_ctx, LEVEL_WARN, errno, "setrlimit(RLIMIT_MEMLOCK) failed");
 }
 
 static void set_limits(const struct worker *w, uint64_t *files)
 {
-    const struct main_conf *m = w->cycle->main;
-    uint64_t want = (uint64_t)w->cycle->events->worker_connections + FD_RESERVE +
-                    (w->cycle->http.http != NULL ? HTTP(w->cycle->http.http)->cache_max : 0);
-    struct fd_limit limit;
-    if (m->worker_rlimit_nofile != 0)
-        want = (uint64_t)m->worker_rlimit_nofile;
-    if (fd_limit_get(&limit) == STATUS_OK && limit.soft >= want && m->worker_rlimit_nofile == 0)
-        *files = limit.soft;
-    else if (fd_limit_set(want, files) == STATUS_LIMIT)
-        log_warn(&w->cycle->log_ctx, "worker_connections needs %llu open files, the limit is %llu",
-                 (unsigned long long)want, (unsigned long long)*files);
+    limit_files(w, files);
+    limit_locked(w);
     if (w->cycle->priority != 0 && setpriority(PRIO_PROCESS, 0, w->cycle->priority) == -1)
         log_errno_at(&w->cycle->log_ctx, LEVEL_ALERT, errno, "setpriority(%d) failed",
                      w->cycle->priority);
@@ -82,8 +112,10 @@ static bool become_worker(struct worker *w, uint64_t *files)
         log_errno_at(&c->log_ctx, LEVEL_WARN, errno, "worker %u is not pinned to CPU %d", w->index,
                      seat->cpu);
     set_limits(w, files);
-    if (c->drop && priv_drop(&c->identity, &e) != STATUS_OK) {
-        cannot_start(w, e.text);
+    enum status st = c->drop ? priv_drop(&c->identity, &e) : priv_drop_capabilities(&e);
+    if (st != STATUS_OK) {
+        struct wbuf why = wbuf_make(w->board->why, sizeof(w->board->why) - 1);
+        os_error_write(&e, &why);
         return false;
     }
     if (priv_lock(false, &e) != STATUS_OK)
@@ -105,8 +137,10 @@ static bool make_acceptors(struct worker *w)
     for (size_t i = 0; i < h->listener_count; i++) {
         struct listener *l = h->listeners[i];
         for (uint32_t k = 0; k < l->fd_count; k++) {
-            /* a Unix socket has no siblings: everybody accepts on the one */
-            uint32_t owner = l->fd_count == 1 && addr_family(&l->addr) == AF_UNIX ? w->index : k;
+            /* A Unix socket has no siblings: everybody accepts on the one. There may be more
+             * sockets than workers (server/sockets.h). */
+            uint32_t owner = addr_family(&l->addr) == AF_UNIX ? w->index
+                                                              : k % w->cycle->plan.workers;
             acceptor_init(&w->acceptors[w->acceptor_count++], &w->net, l, owner, l->fds[k],
                           &plain_transport);
         }
@@ -135,6 +169,15 @@ static bool accepting(const struct worker *w)
     return false;
 }
 
+static void close_listeners(struct worker *w)
+{
+    if (w->listeners_closed || accepting(w))
+        return;
+    w->listeners_closed = true;
+    for (size_t i = 0; i < w->acceptor_count; i++)
+        loop_close_fd(&w->loop, w->acceptors[i].fd);
+}
+
 /* ---- being told ---- */
 
 static void shutdown_expired(struct timer *t, uint64_t now_ms)
@@ -151,6 +194,7 @@ static void worker_quit(struct worker *w)
     if (w->quitting)
         return;
     w->quitting = true;
+    score_state_set(&w->board->score, SCORE_DRAINING);
     if (w->chan != -1)
         title_set(NULL, "worker process %u is shutting down", w->index);
     for (size_t i = 0; i < w->acceptor_count; i++)
@@ -163,8 +207,16 @@ static void worker_quit(struct worker *w)
 
 static void worker_stop(struct worker *w)
 {
+    w->stopping = true; /* what is still accepted is closed in serve() */
     worker_quit(w);
     net_close_all(&w->net, CLOSE_DRAIN);
+}
+
+static void beat(struct timer *t, uint64_t now_ms)
+{
+    struct worker *w = container_of(t, struct worker, beat_timer);
+    score_beat(&w->board->score, now_ms, w->net.count);
+    timer_arm(&w->loop.timers, t, now_ms + WORKER_BEAT_MS);
 }
 
 static void reopen_own(struct worker *w)
@@ -172,11 +224,14 @@ static void reopen_own(struct worker *w)
     struct cycle *c = w->cycle;
     struct os_error e;
     for (size_t i = 0; i < c->log.sink_count; i++)
-        if (c->log.sinks[i].fd > STDERR_FILENO)
-            logfile_reopen(c->log.sinks[i].path, LOGFILE_NO_GROUP, c->log.sinks[i].fd, &e);
+        if (c->log.sinks[i].fd > STDERR_FILENO &&
+            logfile_reopen(c->log.sinks[i].path, LOGFILE_NO_GROUP, c->log.sinks[i].fd, &e) !=
+                STATUS_OK)
+            log_errno_at(&c->log_ctx, LEVEL_ERROR, e.err, "%s", e.text);
     for (size_t i = 0; i < c->http.log_file_count; i++)
-        logfile_reopen(c->http.log_files[i]->path.p, LOGFILE_NO_GROUP, c->http.log_files[i]->fd,
-                       &e);
+        if (logfile_reopen(c->http.log_files[i]->path.p, LOGFILE_NO_GROUP,
+                           c->http.log_files[i]->fd, &e) != STATUS_OK)
+            log_errno_at(&c->log_ctx, LEVEL_ERROR, e.err, "%s", e.text);
 }
 
 /* With a master only its own signals count: a terminal's go to the whole process group. */
@@ -184,8 +239,6 @@ static void on_signal(struct loop *loop, struct op *op, int32_t res, unsigned fl
 {
     struct worker *w = container_of(op, struct worker, sig_op);
     struct signal_event ev;
-    (void)loop;
-    (void)flags;
     while (res >= 0 && signal_read(w->sigfd, &ev)) {
         bool master = w->chan != -1;
         if (ev.signal == SIGTERM || (ev.signal == SIGINT && !master))
@@ -195,6 +248,8 @@ static void on_signal(struct loop *loop, struct op *op, int32_t res, unsigned fl
         else if (ev.signal == SIGUSR1 && !master)
             reopen_own(w);
     }
+    if (!(flags & OP_MORE) && res != -ECANCELED)
+        op_poll(loop, op, w->sigfd, POLLIN, OP_POLL_MULTI);
 }
 
 static void swap_log(int *from, int fd)
@@ -239,18 +294,22 @@ static void on_chan(struct loop *loop, struct op *op, int32_t res, unsigned flag
 {
     struct worker *w = container_of(op, struct worker, chan_op);
     struct chan_msg msg;
-    enum status st = STATUS_AGAIN;
-    (void)flags;
+    enum status st;
     if (res == -ECANCELED)
         return;
-    while ((st = chan_recv(w->chan, &msg)) == STATUS_OK)
-        obey(w, &msg);
-    if (st == STATUS_CLOSED && !w->quitting) {
+    while ((st = chan_recv(w->chan, &msg)) == STATUS_OK || st == STATUS_INVALID)
+        if (st == STATUS_OK)
+            obey(w, &msg);
+    if (st == STATUS_AGAIN) {
+        if (!(flags & OP_MORE))
+            op_poll(loop, op, w->chan, POLLIN, OP_POLL_MULTI);
+        return;
+    }
+    if (!w->quitting) {
         log_alert(loop->log, "the master is gone, worker %u finishes and ends", w->index);
         worker_quit(w);
     }
-    if (st == STATUS_CLOSED)
-        op_cancel(loop, op);
+    op_cancel(loop, op);
 }
 
 /* ---- start, life, end ---- */
@@ -270,42 +329,76 @@ static bool inject_faults(struct worker *w)
     return true;
 }
 
-static int start(struct worker *w)
+static enum status make_loop(struct worker *w, uint64_t files)
 {
     struct cycle *c = w->cycle;
-    uint64_t files = 0;
     struct ev_conf ev;
-    if (!become_worker(w, &files))
-        return WORKER_CANNOT_START;
     cycle_ev_conf(c, w->index, &ev);
     ev.max_fds = files < (1u << 20) ? (uint32_t)files : 1u << 20;
-    if (signal_open(&w->sigfd, obeyed, ARRAY_LEN(obeyed)) != STATUS_OK)
-        return cannot_start(w, "signalfd() failed");
-    if (loop_init(&w->loop, &ev, &c->log_ctx) != STATUS_OK)
-        return cannot_start(w, w->loop.chosen);
-    if (!inject_faults(w))
-        return WORKER_CANNOT_START;
-    log_notice(&c->log_ctx, "worker %u uses %s: %s", w->index, loop_backend_name(&w->loop),
-               w->loop.chosen);
-    net_init(&w->net, &w->loop, &c->log, &http_conn_ops,
-             (uint32_t)c->events->worker_connections, (uint64_t)w->index << CONN_ID_SPAN);
-    if (http_worker_init(&w->http, &w->loop, &w->net, &c->http, w->index) != STATUS_OK)
-        return cannot_start(w, "out of memory");
-    timer_init(&w->shutdown_timer, shutdown_expired);
+    enum status st = loop_init(&w->loop, &ev, &c->log_ctx);
+    if (st == STATUS_OK)
+        log_notice(&c->log_ctx, "worker %u uses %s: %s", w->index, loop_backend_name(&w->loop),
+                   w->loop.chosen);
+    return st;
+}
+
+static void listen_to_master(struct worker *w)
+{
     op_init(&w->sig_op, on_signal);
     op_poll(&w->loop, &w->sig_op, w->sigfd, POLLIN, OP_POLL_MULTI);
     op_init(&w->chan_op, on_chan);
     if (w->chan != -1)
         op_poll(&w->loop, &w->chan_op, w->chan, POLLIN, OP_POLL_MULTI);
-    if (!make_acceptors(w))
+}
+
+static int start(struct worker *w)
+{
+    struct cycle *c = w->cycle;
+    uint64_t files = 0;
+    if (!become_worker(w, &files))
+        return WORKER_CANNOT_START;
+    if (signal_open(&w->sigfd, obeyed, ARRAY_LEN(obeyed)) != STATUS_OK)
+        return cannot_start(w, "signalfd() failed");
+    if (make_loop(w, files) != STATUS_OK)
+        return cannot_start(w, w->loop.chosen);
+    if (!inject_faults(w))
+        return WORKER_CANNOT_START;
+    net_init(&w->net, &w->loop, &c->log, &http_conn_ops,
+             (uint32_t)c->events->worker_connections, (uint64_t)w->index << CONN_ID_SPAN);
+    if (http_worker_init(&w->http, &w->loop, &w->net, &c->http, w->index) != STATUS_OK ||
+        !make_acceptors(w))
         return cannot_start(w, "out of memory");
-    accept_for(w, w->index, true);
+    timer_init(&w->shutdown_timer, shutdown_expired);
+    timer_init(&w->beat_timer, beat);
+    beat(&w->beat_timer, w->loop.now_ms);
+    listen_to_master(w);
     return WORKER_DONE;
+}
+
+static void serve(struct worker *w, const struct worker_start *how)
+{
+    struct chan_msg ready = {.type = WORKER_READY, .fd = -1};
+    score_state_set(&w->board->score, SCORE_SERVING);
+    if (w->chan != -1) {
+        chan_send(w->chan, &ready);
+    } else {
+        accept_for(w, w->index, true);
+        if (how->serves != NULL)
+            how->serves(how->arg);
+    }
+    while (!w->quitting || w->net.count > 0 || accepting(w)) {
+        loop_turn(&w->loop, TIMER_NEVER);
+        if (w->quitting)
+            close_listeners(w);
+        if (w->stopping && w->net.count > 0)
+            net_close_all(&w->net, CLOSE_DRAIN);
+    }
 }
 
 static void finish(struct worker *w)
 {
     timer_disarm(&w->loop.timers, &w->shutdown_timer);
+    timer_disarm(&w->loop.timers, &w->beat_timer);
     http_worker_fini(&w->http);
     net_fini(&w->net);
     op_cancel(&w->loop, &w->sig_op);
@@ -318,25 +411,19 @@ static void finish(struct worker *w)
     fd_close(&w->sigfd);
 }
 
-int worker_run(struct cycle *c, uint32_t index, int chan)
+int worker_run(struct cycle *c, const struct worker_start *how)
 {
-    struct worker *w = calloc(1, sizeof(*w));
-    if (w == NULL)
-        return WORKER_CANNOT_START;
-    w->cycle = c;
-    w->index = index;
-    w->chan = chan;
-    w->sigfd = -1;
+    static struct worker w; /* what a start that failed leaves behind stays reachable */
+    w.cycle = c;
+    w.index = how->index;
+    w.chan = how->chan;
+    w.board = how->board;
+    w.sigfd = -1;
     log_process.log = &c->log;
-    int code = start(w);
+    int code = start(&w);
     if (code != WORKER_DONE)
         return code;
-    struct chan_msg ready = {.type = WORKER_READY, .fd = -1};
-    if (chan != -1)
-        chan_send(chan, &ready);
-    while (!w->quitting || w->net.count > 0 || accepting(w))
-        loop_turn(&w->loop, TIMER_NEVER);
-    finish(w);
-    free(w);
+    serve(&w, how);
+    finish(&w);
     return WORKER_DONE;
 }

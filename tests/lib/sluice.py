@@ -98,6 +98,14 @@ def children(pid):
     return sorted(found)
 
 
+def comm_of(pid):
+    try:
+        with open("/proc/%d/comm" % pid) as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
 class Server:
     """A directory with conf/, logs/, html/ and the program run in it."""
 
@@ -182,7 +190,8 @@ class Server:
         return p.returncode, p.stdout.decode("utf-8", "replace")
 
     def workers(self, master=None):
-        return children(master or self.pid())
+        """Its workers: not a new master, which is a child of the old one."""
+        return [pid for pid in children(master or self.pid()) if comm_of(pid) == "sluice-worker"]
 
     def kill(self, sig, pid=None):
         os.kill(pid or self.pid(), sig)

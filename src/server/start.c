@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How the master starts and ends.  The order of the start: sockets of an older master, daemon,
+ * logs, listeners, workers, pid file; only then do the workers accept and does the launcher hear
+ * that all is well.  Whatever fails is said once, on standard error, in the error log if it could
+ * be opened, and to an older master; nothing is left behind.
+ */
+#include "core/clock.h"
+#include "os/fd.h"
+#include "os/file.h"
+#include "os/pidfile.h"
+#include "os/signal.h"
+#include "os/title.h"
+#include "server/master.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const int obeyed[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
+
+/* Says a report, one line at a time, wherever it may be looked for. */
+static void say_failure(struct master *m, struct str report)
+{
+    struct str rest = report, line;
+    bool logs = m->cycle->log.sink_count != 0;
+    while (str_split(&rest, '\n', &line)) {
+        if (line.n == 0)
+            continue;
+        bool said = false;
+        for (size_t i = 0; i < m->cycle->log.sink_count; i++)
+            said = said || m->cycle->log.sinks[i].fd == STDERR_FILENO;
+        if (!said)
+            fprintf(stderr, "sluice: " STR_FMT "\n", STR_ARG(line));
+        if (logs)
+            log_msg(&m->cycle->log_ctx, LEVEL_EMERG, STR_FMT, STR_ARG(line));
+    }
+    upgrade_say(report);
+}
+
+static bool fail(struct master *m, struct str why)
+{
+    if (m->exit_code == 0)
+        say_failure(m, why);
+    m->exit_code = 1;
+    return false;
+}
+
+static bool fail_errno(struct master *m, const struct os_error *e)
+{
+    char text[OS_ERROR_TEXT + 64];
+    struct wbuf w = wbuf_make(text, sizeof(text));
+    os_error_write(e, &w);
+    return fail(m, str_between(text, w.at));
+}
+
+void start_failed(struct master *m, struct str why)
+{
+    fail(m, why);
+    master_stop(m);
+}
+
+/* ---- opening ---- */
+
+static bool open_all(struct master *m)
+{
+    struct buf report;
+    struct os_error e;
+    bool inherited = getenv(HANDOVER_ENV) != NULL;
+    if (m->cycle->main->daemon && !inherited && daemon_start(&m->daemon, &e) != STATUS_OK)
+        return fail_errno(m, &e);
+    if (m->cycle->main->master_process &&
+        signal_open(&m->sigfd, obeyed, ARRAY_LEN(obeyed)) != STATUS_OK)
+        return fail(m, STR("signalfd() failed"));
+    if (inherited)
+        m->older = getppid();
+    buf_init(&report, REPORT_MAX);
+    bool good = sockets_inherit(&m->sockets, &report);
+    sockets_begin(&m->sockets);
+    good = good && cycle_open(m->cycle, &m->sockets, &report);
+    if (good)
+        log_process.log = &m->cycle->log;
+    else
+        fail(m, buf_view(&report));
+    buf_fini(&report);
+    return good;
+}
+
+/* Sockets of workers, channels, logs: the limit must not be what a desktop has. */
+static void raise_file_limit(void)
+{
+    struct fd_limit limit;
+    if (fd_limit_get(&limit) == STATUS_OK && limit.soft < limit.hard)
+        fd_limit_set(limit.hard, NULL);
+}
+
+bool start_pid(const char *path, struct os_error *e)
+{
+    return file_make_parent(path, 0755, e) == STATUS_OK &&
+           pidfile_write(path, getpid(), e) == STATUS_OK;
+}
+
+static bool write_pid(struct master *m)
+{
+    struct os_error e;
+    if (!start_pid(m->cycle->main->pid.p, &e))
+        return fail_errno(m, &e);
+    m->pid_written = true;
+    return true;
+}
+
+void start_control(struct master *m, const char *pid_path)
+{
+    char path[4096];
+    struct os_error e;
+    if (control_path(pid_path, path, sizeof(path)) &&
+        control_open(&m->control, path, &e) != STATUS_OK)
+        log_errno_at(&log_process, LEVEL_WARN, e.err, "no control socket: %s", e.text);
+}
+
+/* ---- workers ---- */
+
+static bool start_workers(struct master *m)
+{
+    for (uint32_t i = 0; i < m->cycle->plan.workers; i++) {
+        struct child *ch = child_add(m, m->cycle, i);
+        if (ch == NULL || !child_start(m, ch))
+            return fail(m, STR("a worker cannot be started: no memory or no process for it"));
+    }
+    m->next_deadline_ms = clock_mono_ms() + START_PATIENCE_MS;
+    while (!master_ending(m) &&
+           children_in(m, m->cycle, CHILD_READY) < m->cycle->plan.workers) {
+        if (clock_mono_ms() >= m->next_deadline_ms)
+            return fail(m, STR("the workers did not begin to serve in time"));
+        master_wait(m);
+    }
+    if (master_ending(m))
+        return fail(m, STR("told to end before it served"));
+    return true;
+}
+
+static void say_plan(const struct cycle *c)
+{
+    log_notice(&log_process, STR_FMT, STR_ARG(c->plan.workers_reason));
+    log_notice(&log_process, STR_FMT, STR_ARG(c->plan.sqpoll_reason));
+    for (size_t i = 0; i < c->plan.warning_count; i++)
+        log_warn(&log_process, STR_FMT, STR_ARG(c->plan.warnings[i]));
+}
+
+bool start(struct master *m)
+{
+    raise_file_limit();
+    if (!open_all(m)) {
+        m->stopping = true;
+        return false;
+    }
+    title_set(NULL, "master process %s", m->options->program);
+    say_plan(m->cycle);
+    if (!start_workers(m) || !write_pid(m)) {
+        master_stop(m);
+        return false;
+    }
+    m->started = true;
+    m->watch_ms = clock_mono_ms();
+    m->generation = m->cycle->generation;
+    sockets_commit(&m->sockets, m->cycle->plan.workers);
+    start_control(m, m->cycle->main->pid.p);
+    children_accept(m, m->cycle);
+    log_notice(&log_process, "sluice serves, master process %d", (int)getpid());
+    daemon_ready(&m->daemon);
+    upgrade_say(STR(""));
+    reload_next(m);
+    return true;
+}
+
+/* ---- ending ---- */
+
+/* The old pid file is ours while an upgrade goes on, so is the new one if we took it back. */
+static void remove_pid_files(struct master *m)
+{
+    char old[4096];
+    const char *path = m->cycle->main->pid.p;
+    pidfile_remove(path, getpid());
+    if (snprintf(old, sizeof(old), "%s" PIDFILE_OLD_SUFFIX, path) < (int)sizeof(old))
+        pidfile_remove(old, getpid());
+}
+
+void start_finish(struct master *m)
+{
+    bool alone = m->upgrade == 0 && !upgrade_older_lives(m);
+    control_answer_waiting(&m->control, UINT64_MAX, false, STR("the server is ending\n"));
+    control_fini(&m->control, true);
+    if (m->pid_written)
+        remove_pid_files(m);
+    if (m->started)
+        log_notice(&log_process, "sluice ends");
+    if (!m->started) /* sockets of an older master are not ours to remove */
+        sockets_rollback(&m->sockets, NULL, 0);
+    sockets_close(&m->sockets, alone);
+    while (m->child_count > 0)
+        child_forget(m, &m->children[0]);
+    free(m->children);
+    fd_close(&m->upgrade_fd);
+    fd_close(&m->sigfd);
+    if (!m->started)
+        daemon_failed(&m->daemon, m->exit_code);
+}
+
+/* ---- one process for all: for debuggers and very small machines ---- */
+
+static void single_serves(void *arg)
+{
+    struct master *m = arg;
+    m->started = true;
+    log_notice(&log_process, "sluice serves, the only process %d", (int)getpid());
+    daemon_ready(&m->daemon);
+}
+
+int start_single(struct master *m)
+{
+    static struct worker_board board;
+    raise_file_limit();
+    if (open_all(m) && write_pid(m)) {
+        struct worker_start how = {
+            .chan = -1, .board = &board, .serves = single_serves, .arg = m};
+        sockets_commit(&m->sockets, 1);
+        m->exit_code = worker_run(m->cycle, &how);
+        if (m->exit_code == WORKER_CANNOT_START) {
+            m->exit_code = 0; /* fail() says it once */
+            fail(m, str_z(board.why));
+        }
+    }
+    if (m->pid_written)
+        remove_pid_files(m); /* a worker that gave up root may not be allowed to */
+    if (!m->started)
+        daemon_failed(&m->daemon, m->exit_code);
+    sockets_close(&m->sockets, true);
+    return m->exit_code;
+}
