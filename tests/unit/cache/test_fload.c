@@ -438,6 +438,37 @@ static void faults(struct ev_env *env)
     }
 }
 
+/* h49: overwritten between two reads of its body; what is answered is of one state. */
+static void changed_while_read(struct ev_env *env)
+{
+    struct unit u;
+    char why[128];
+    unsigned mixed = 0;
+    unit_start(&u, env, NULL);
+    for (int turns = 0; turns < 12; turns++) {
+        unit_write(&u, "root/f", "the whole of it");
+        unit_touch(&u, "root/f", 1000000000, 0);
+        ev_turn_for(env, 5);
+        env->loop.fault = ev_fault_parse("read:1:short:3", why, sizeof(why));
+        u.done = false;
+        u.lookup = (struct flookup){
+            .root = str_z(u.root), .path = STR("/f"), .done = unit_looked_up};
+        assert_int_equal(fcache_get(u.cache, &u.lookup), STATUS_AGAIN);
+        for (int i = 0; i < turns && !u.done; i++)
+            loop_turn(&env->loop, 0);
+        unit_write(&u, "root/f", "THE WHOLE OF IT");
+        struct fentry *e = unit_answer(&u);
+        const char *text = unit_content(e);
+        mixed += strcmp(text, "the whole of it") != 0 && strcmp(text, "THE WHOLE OF IT") != 0;
+        fentry_put(e);
+        ev_fault_free(env->loop.fault);
+        env->loop.fault = NULL;
+        unit_expect(&u, "/f", "THE WHOLE OF IT");
+    }
+    assert_int_equal(mixed, 0);
+    unit_stop(&u);
+}
+
 int main(void)
 {
     static const struct ev_case cases[] = {
@@ -455,6 +486,7 @@ int main(void)
         {.name = "bypassing", .run = bypassing},
         {.name = "switched_off", .run = switched_off},
         {.name = "faults", .run = faults},
+        {.name = "changed_while_read", .run = changed_while_read},
     };
     return ev_run_cases("fload", cases, ARRAY_LEN(cases));
 }

@@ -509,10 +509,13 @@ static void unmounting(struct ev_env *env)
     unit_mkdir(&u, "root/m");
     if (mount("none", unit_at(&u, "root/m"), "tmpfs", 0, NULL) == 0) {
         unit_write(&u, "root/m/f", "mounted");
+        unit_link(&u, "m/f", "root/link");
         unit_expect(&u, "/m/f", "mounted");
+        unit_expect(&u, "/link", "mounted");
         ev_turn_for(env, 5); /* closes are carried out */
         assert_int_equal(umount2(unit_at(&u, "root/m"), 0), 0); /* nothing of ours holds it */
         unit_expect_error(&u, "/m/f", ENOENT);
+        unit_expect_error(&u, "/link", ENOENT);
     }
     unit_stop(&u);
 }
