@@ -50,6 +50,13 @@ static void dropped_with_all_below(struct ev_env *env)
     }
     assert_int_equal(unit_stats(&u).watches, watches - 4);
     unit_rename(&u, "root/z", "root/a");
+    unit_expect(&u, "/a/b/c/f", "x"); /* the way down to one file */
+    unit_expect(&u, "/e/f", "x");
+    assert_int_equal(unit_stats(&u).watches, watches - 1);
+    unit_rename(&u, "root/a/b/c", "root/c");
+    unit_expect(&u, "/e/f", "x");
+    assert_int_equal(unit_stats(&u).watches, watches - 4); /* nor what led only there */
+    unit_rename(&u, "root/c", "root/a/b/c");
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         unit_expect(&u, names[i] + 4, "x");
     assert_int_equal(unit_stats(&u).watches, watches);

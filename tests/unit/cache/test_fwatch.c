@@ -215,6 +215,11 @@ static void permissions(struct ev_env *env)
     unit_expect(&u, "/d/e/f", "old");
     unit_expect(&u, "/f", "old");
     assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(u.root, 0), 0); /* the root itself */
+    assert_int_equal(seteuid(65534), 0);
+    unit_expect_error(&u, "/d/e/f", EACCES);
+    unit_expect_error(&u, "/f", EACCES);
+    assert_int_equal(seteuid(0), 0);
     unit_stop(&u);
 }
 
@@ -491,6 +496,11 @@ static void overlays(struct ev_env *env)
         unit_write(&u, "root/m/f", "new"); /* through the overlay: an event */
         unit_expect(&u, "/m/f", "new");
         ev_turn_for(env, 1050); /* so that times tell */
+        unit_expect_error(&u, "/m/none", ENOENT);
+        uint64_t loads = unit_stats(&u).loads;
+        ev_turn_for(env, 160);
+        unit_expect_error(&u, "/m/none", ENOENT);
+        assert_int_equal(unit_stats(&u).loads, loads + 1); /* absence is not trusted either */
         unit_expect(&u, "/m/g", "old");
         unit_write(&u, "lower/g", "new!"); /* behind its back */
         ev_turn_for(env, 160);
@@ -520,6 +530,32 @@ static void unmounting(struct ev_env *env)
     unit_stop(&u);
 }
 
+/* Nothing is said when one is mounted: the time limit finds it, and does not trust the watches. */
+static void mounting(struct ev_env *env)
+{
+    struct unit u;
+    struct fcache_conf conf;
+    unit_conf(&conf);
+    conf.valid_ms = 1500;
+    conf.valid_blind_ms = 100;
+    unit_start(&u, env, &conf);
+    unit_write(&u, "root/m/f", "under");
+    unit_touch(&u, "root/m/f", 1000000000, 0);
+    unit_expect(&u, "/m/f", "under");
+    if (mount("none", unit_at(&u, "root/m"), "tmpfs", 0, NULL) == 0) {
+        unit_write(&u, "root/m/f", "over");
+        unit_touch(&u, "root/m/f", 1000000000, 0);
+        ev_turn_for(env, 1510);
+        unit_expect(&u, "/m/f", "over");
+        unit_write(&u, "root/m/f", "changed");
+        ev_turn_for(env, 110);
+        unit_expect(&u, "/m/f", "changed");
+        ev_turn_for(env, 5);
+        assert_int_equal(umount2(unit_at(&u, "root/m"), MNT_DETACH), 0);
+    }
+    unit_stop(&u);
+}
+
 int main(void)
 {
     static const struct ev_case cases[] = {
@@ -534,6 +570,7 @@ int main(void)
         {.name = "no_inotify_to_be_had", .run = no_inotify_to_be_had},
         {.name = "storms", .run = storms},
         {.name = "overlays", .run = overlays},
+        {.name = "mounting", .run = mounting, .settings = EV_RING | EV_EP},
         {.name = "unmounting", .run = unmounting},
     };
     return ev_run_cases("fwatch", cases, ARRAY_LEN(cases));
