@@ -72,9 +72,9 @@ struct loop {
 
 /*
  * Chooses and starts a back end (architecture.md 3): `auto` tries io_uring and takes epoll when
- * the kernel says ENOSYS, EPERM, EINVAL or ENOMEM (RLIMIT_MEMLOCK); any other failure, or io_uring
- * asked for by name, is an error with its text in loop->chosen. The calling thread is the loop's
- * from now on: the worker, after fork, pinning and privilege drop.
+ * the kernel says ENOSYS, EPERM or EINVAL; any other failure, or io_uring asked for by name, is an
+ * error with its text in loop->chosen. The calling thread is the loop's from now on: the worker,
+ * after fork, pinning and privilege drop.
  */
 enum status loop_init(struct loop *loop, const struct ev_conf *conf, struct log_ctx *log);
 void loop_fini(struct loop *loop); /* CHECKs that no op is in flight; cancel them first */

@@ -2,13 +2,26 @@
 /*
  * Reading cold files: a pool of buffers registered with the ring (the kernel pins them once
  * instead of at each read) and a small table of registered descriptors for files that are read
- * piece by piece.  Either may be refused (RLIMIT_MEMLOCK); reads then go the plain way.
+ * piece by piece.  Either may be refused; reads then go the plain way.
  */
 #include "event/uring_priv.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
+
+/*
+ * What is registered counts against RLIMIT_MEMLOCK like the rings of all workers, during a reload
+ * of twice as many.  Half of the limit is for the rings, which are needed more.
+ */
+static bool may_lock(size_t bytes, uint32_t workers)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_MEMLOCK, &r) == -1 || r.rlim_cur == RLIM_INFINITY)
+        return true;
+    return bytes <= r.rlim_cur / 4 / (workers != 0 ? workers : 1);
+}
 
 static void register_buffers(struct uring *u)
 {
@@ -35,7 +48,7 @@ void uring_file_init(struct uring *u, const struct ev_conf *conf)
     CHECK(f->mem != MAP_FAILED && f->free != NULL); /* at start only */
     for (uint32_t i = f->count; i-- > 0;)
         f->free[f->free_count++] = f->mem + (size_t)i * FILE_BUF_SIZE;
-    if (count > 0)
+    if (count > 0 && may_lock((size_t)count * FILE_BUF_SIZE, conf->workers))
         register_buffers(u);
     for (uint32_t i = 0; i < URING_FILE_SLOTS; i++)
         f->slot_fd[i] = -1;

@@ -15,6 +15,7 @@
 #define CQ_PER_SQ 4u
 #define IOWQ_WORKERS 4u
 #define TEST_TAG 0x5e1fu
+#define ENTRIES_LEAST 256u
 
 #define BASE_FLAGS (IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP)
 
@@ -51,17 +52,18 @@ static enum status refusal(int err, char *why, size_t size)
     else if (err == EINVAL)
         snprintf(why, size, "needs Linux 5.19 or newer (EINVAL)");
     else if (err == ENOMEM)
-        snprintf(why, size, "no memory for a ring (ENOMEM: RLIMIT_MEMLOCK may be too low)");
+        snprintf(why, size, "no memory for a ring (ENOMEM): RLIMIT_MEMLOCK is too low, raise it or "
+                            "say use: epoll");
     else
         snprintf(why, size, "cannot create a ring (%d: %s)", err, strerror(err));
-    bool refused = err == ENOSYS || err == EPERM || err == EINVAL || err == ENOMEM;
+    bool refused = err == ENOSYS || err == EPERM || err == EINVAL;
     return refused ? STATUS_UNSUPPORTED : STATUS_ERROR;
 }
 
-static int try_rung(struct uring *u, const struct ev_conf *conf, unsigned flags, int cpu)
+static int try_entries(struct uring *u, const struct ev_conf *conf, unsigned flags, int cpu,
+                       uint32_t entries)
 {
-    struct io_uring_params p = {.flags = BASE_FLAGS | flags,
-                                .cq_entries = conf->ring_entries * CQ_PER_SQ};
+    struct io_uring_params p = {.flags = BASE_FLAGS | flags, .cq_entries = entries * CQ_PER_SQ};
     if (flags & IORING_SETUP_SQPOLL) {
         p.sq_thread_idle = conf->sqpoll_idle_ms;
         if (cpu >= 0) {
@@ -69,7 +71,22 @@ static int try_rung(struct uring *u, const struct ev_conf *conf, unsigned flags,
             p.sq_thread_cpu = (unsigned)cpu;
         }
     }
-    return io_uring_queue_init_params(conf->ring_entries, &u->ring, &p);
+    return io_uring_queue_init_params(entries, &u->ring, &p);
+}
+
+/*
+ * Since Linux 6.14 the rings of all of a user's processes count against RLIMIT_MEMLOCK, unless it
+ * is root: rather a smaller ring than none.
+ */
+static int try_rung(struct uring *u, const struct ev_conf *conf, unsigned flags, int cpu)
+{
+    uint32_t entries = conf->ring_entries;
+    int r = try_entries(u, conf, flags, cpu, entries);
+    while (r == -ENOMEM && entries / 2 >= ENTRIES_LEAST) {
+        entries /= 2;
+        r = try_entries(u, conf, flags, cpu, entries);
+    }
+    return r;
 }
 
 static int climb(struct uring *u, const struct ev_conf *conf, char *why, size_t size)

@@ -61,7 +61,7 @@ static const struct row rows[] = {
      "needs Linux 5.19", false},
     {"auto with SQPOLL, EPERM", SYS_io_uring_setup, EPERM, EV_AUTO, true, NO_SHORTAGE, STATUS_OK,
      "epoll", "not permitted", false},
-    {"auto, ENOMEM", SYS_io_uring_setup, ENOMEM, EV_AUTO, false, NO_SHORTAGE, STATUS_OK, "epoll",
+    {"auto, ENOMEM", SYS_io_uring_setup, ENOMEM, EV_AUTO, false, NO_SHORTAGE, STATUS_ERROR, NULL,
      "RLIMIT_MEMLOCK", false},
     {"auto, only registering is refused", SYS_io_uring_register, EPERM, EV_AUTO, false,
      NO_SHORTAGE, STATUS_OK, "epoll", "not permitted", true},
