@@ -64,8 +64,10 @@ static const struct row pages[] = {
 static const struct row builtin[] = {
     {"Q4 404", GET("/none"), 404, KEEPS, .has = "Content-Type: text/html*\nContent-Length: *",
      .body_has = "404 Not Found"},
-    {"Q4 403", GET("/d/"), 403, KEEPS, .has = "Content-Type: text/html*", .body_has = "403 Forbidden"},
-    {"Q4 400", GET("/%"), 400, CLOSES, .has = "Content-Type: text/html*", .body_has = "400 Bad Request"},
+    {"Q4 403", GET("/d/"), 403, KEEPS, .has = "Content-Type: text/html*",
+     .body_has = "403 Forbidden"},
+    {"Q4 400", GET("/%"), 400, CLOSES, .has = "Content-Type: text/html*",
+     .body_has = "400 Bad Request"},
     {"Q4 405", REQ("DELETE", "/a.txt", ""), 405, KEEPS, .body_has = "405 Method Not Allowed"},
     {"Q4 HEAD", HEAD("/none"), 404, KEEPS, .has = "Content-Type: text/html*"},
     {"Q2 target is not shown raw", GET("/%3Cscript%3Ealert(1)%3C/script%3E"), 404, KEEPS,
@@ -88,7 +90,8 @@ static const char HEADERS[] =
     "        /merge/: {add_header: ['X-Server two', X-Loc loc], alias: html/}\n"
     "        /twice/: {add_header: ['X-Server a', 'X-Server b'], alias: html/}\n"
     "        /gone/: {add_header: ['X-Server \"\"'], alias: html/}\n"
-    "        /var/: {add_header: ['X-Uri $uri', 'X-Arg \"<$arg_a>\"', [X-List, 'a b']], alias: html/}\n"
+    "        /var/: {add_header: ['X-Uri $uri', 'X-Arg \"<$arg_a>\"', [X-List, 'a b']], alias: "
+    "html/}\n"
     "        /server/: {add_header: ['Cache-Control no-store', 'Content-Security-Policy"
     " \"default-src ''self''; x\"'], alias: html/}\n"
     "        /created: {return: 201 made, add_header: X-201 yes}\n"
@@ -101,7 +104,8 @@ static const struct row headers[] = {
      .has = "X-Http: http\nX-Server: one\nX-Always: yes please", .lacks = "X-Empty"},
     {"R5 304", REQ("GET", "/a.txt", "If-None-Match: *\r\n"), 304, KEEPS, .has = "X-Server: one"},
     {"R5 301", GET("/d"), 301, KEEPS, .has = "X-Server: one\nX-Always: yes please"},
-    {"R5 404", GET("/none"), 404, KEEPS, .has = "X-Always: yes please", .lacks = "X-Server\nX-Http"},
+    {"R5 404", GET("/none"), 404, KEEPS, .has = "X-Always: yes please",
+     .lacks = "X-Server\nX-Http"},
     {"R5 201", GET("/created"), 201, KEEPS, .has = "X-201: yes\nX-Server: one"},
     {"R5 500", GET("/err"), 500, 0, .lacks = "X-500", .has = "X-Always: yes please"},
     {"R5 a child replaces by name", GET("/merge/a.txt"), 200, KEEPS,
@@ -155,7 +159,8 @@ static const char RETURNS[] =
     "    - {listen: '127.0.0.1:@1@', return: '301 https://$host$request_uri'}\n";
 
 static const struct row returns[] = {
-    {"200 text", GET("/ok?x=1"), 200, KEEPS, .body = "ok /ok 1", .has = "Content-Type: text/plain*"},
+    {"200 text", GET("/ok?x=1"), 200, KEEPS, .body = "ok /ok 1",
+     .has = "Content-Type: text/plain*"},
     {"list form is verbatim", GET("/list"), 200, KEEPS, .body = "as it is \"/list\""},
     {"200 empty", GET("/empty"), 200, KEEPS | EMPTY, .has = "Content-Length: 0"},
     {"R7 204", GET("/204"), 204, KEEPS | EMPTY, .lacks = "Content-Length\nTransfer-Encoding"},

@@ -16,16 +16,15 @@
 /* behind the headers it needs */
 #include <cmocka.h>
 
-static const char CONF[] =
-    "http:\n"
-    "  add_header: Cache-Control max-age=60\n"
-    "  server:\n"
-    "    - {listen: '127.0.0.1:@0@', root: html}\n"
-    "    - {listen: '127.0.0.1:@1@', root: html, if_modified_since: exact}\n"
-    "    - {listen: '127.0.0.1:@2@', root: html, if_modified_since: off}\n"
-    "    - {listen: '127.0.0.1:@3@', root: html, etag: off}\n";
+static const char CONF[] = "http:\n"
+                           "  add_header: Cache-Control max-age=60\n"
+                           "  server:\n"
+                           "    - {listen: '127.0.0.1:@0@', root: html}\n"
+                           "    - {listen: '127.0.0.1:@1@', root: html, if_modified_since: exact}\n"
+                           "    - {listen: '127.0.0.1:@2@', root: html, if_modified_since: off}\n"
+                           "    - {listen: '127.0.0.1:@3@', root: html, etag: off}\n";
 
-#define MTIME 1000000000 /* Sun, 09 Sep 2001 01:46:40 GMT */
+#define MTIME       1000000000 /* Sun, 09 Sep 2001 01:46:40 GMT */
 #define SINCE(date) REQ("GET", "/a.txt", "If-Modified-Since: " date "\r\n")
 #define SAME        "Sun, 09 Sep 2001 01:46:40 GMT"
 #define LATER       "Sun, 09 Sep 2001 01:46:41 GMT"
@@ -49,8 +48,8 @@ static const struct row since[] = {
     {"H9 asctime", SINCE("Sun Sep  9 01:46:40 2001"), 304, KEEPS | EMPTY},
     {"H9 RFC 850, earlier", SINCE("Sunday, 09-Sep-01 01:46:39 GMT"), 200, KEEPS},
     {"H9 asctime, earlier", SINCE("Sun Sep  9 01:46:39 2001"), 200, KEEPS},
-    {"H9 2038", REQ("GET", "/2038.txt", "If-Modified-Since: Tue, 19 Jan 2038 03:14:06 GMT\r\n"), 200,
-     0},
+    {"H9 2038", REQ("GET", "/2038.txt", "If-Modified-Since: Tue, 19 Jan 2038 03:14:06 GMT\r\n"),
+     200, 0},
     {"H14 HEAD", REQ("HEAD", "/a.txt", "If-Modified-Since: " SAME "\r\n"), 304, KEEPS | EMPTY},
     {"H17 redirect", REQ("GET", "/d", "If-Modified-Since: " LATER "\r\n"), 301, KEEPS},
     {"H17 missing", REQ("GET", "/none", "If-Modified-Since: " LATER "\r\n"), 404, KEEPS},
@@ -192,7 +191,8 @@ static void test_tag_changes(void **state)
         } else if (k == 2) {
             server_text(srv, "html/t.new", "two\n");
             server_mtime(srv, "html/t.new", MTIME, 7000);
-            assert_int_equal(rename(server_path(srv, "html/t.new"), server_path(srv, "html/t.txt")), 0);
+            assert_int_equal(rename(server_path(srv, "html/t.new"), server_path(srv, "html/t.txt")),
+                             0);
         } else if (k == 3) {
             server_text(srv, "html/t.txt", "two\n");
             server_mtime(srv, "html/t.txt", MTIME - 1000, 5000);
@@ -237,9 +237,9 @@ static void test_odd_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_since),       cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_304_fields),  cmocka_unit_test(test_tag_changes),
-        cmocka_unit_test(test_odd_times),   LAST_TESTS,
+        cmocka_unit_test(test_since),      cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_304_fields), cmocka_unit_test(test_tag_changes),
+        cmocka_unit_test(test_odd_times),  LAST_TESTS,
     };
     server_new();
     server_text(srv, "html/a.txt", "a\n");

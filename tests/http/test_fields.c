@@ -38,8 +38,8 @@ static const struct row good[] = {
      WITH("Accept-Encoding: br\r\nAccept-Encoding: x\r\nCookie: a=b\r\nCookie: c=d\r\n"
           "Connection: x\r\nConnection: keep-alive\r\nAccept: a/b\r\nAccept: c/d\r\n"),
      200, KEEPS, P},
-    {"B18 If-None-Match on two lines", WITH("If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n"), 200,
-     KEEPS, P},
+    {"B18 If-None-Match on two lines", WITH("If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n"),
+     200, KEEPS, P},
     {"B20 strange cookies", WITH("Cookie: ===;;;=;a;\"\r\n"), 200, KEEPS, P},
     {"B6 M19 Content_Length frames nothing", WITH("Content_Length: 50\r\n"), 200, KEEPS, P},
     {"B6 M19 Transfer_Encoding frames nothing", WITH("Transfer_Encoding: chunked\r\n"), 200, KEEPS,
@@ -80,7 +80,8 @@ static const struct row bad[] = {
     {"B14 CR X", "GET / HTTP/1.1\r\nHost: a\rX: y\r\n\r\n", 400, CLOSES},
     {"B15 CR-only line ends", "GET / HTTP/1.1\rHost: a\r\r", 400, CLOSES},
     {"B18 two Host", WITH("Host: localhost\r\n"), 400, CLOSES},
-    {"B18 two Content-Length", WITH("Content-Length: 1\r\nContent-Length: 2\r\n") "ab", 400, CLOSES},
+    {"B18 two Content-Length", WITH("Content-Length: 1\r\nContent-Length: 2\r\n") "ab", 400,
+     CLOSES},
     {"B18 two Transfer-Encoding",
      WITH("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n") "0\r\n\r\n", 400, CLOSES},
     {"B18 two If-Modified-Since", WITH("If-Modified-Since: a\r\nIf-Modified-Since: a\r\n"), 400,
@@ -96,9 +97,12 @@ static const struct row bare_lf[] = {
     {"B13 only LF", "GET /probe.txt HTTP/1.1\nHost: localhost\n\n", 400, CLOSES},
     {"B13 LF behind the request line", "GET /probe.txt HTTP/1.1\nHost: localhost\r\n\r\n", 400,
      CLOSES},
-    {"B13 LF behind a field", "GET /probe.txt HTTP/1.1\r\nHost: localhost\nA: b\r\n\r\n", 400, CLOSES},
-    {"B13 LF as the last line end", "GET /probe.txt HTTP/1.1\r\nHost: localhost\r\n\n", 400, CLOSES},
-    {"B13 LF before the request", "\nGET /probe.txt HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, CLOSES},
+    {"B13 LF behind a field", "GET /probe.txt HTTP/1.1\r\nHost: localhost\nA: b\r\n\r\n", 400,
+     CLOSES},
+    {"B13 LF as the last line end", "GET /probe.txt HTTP/1.1\r\nHost: localhost\r\n\n", 400,
+     CLOSES},
+    {"B13 LF before the request", "\nGET /probe.txt HTTP/1.1\r\nHost: localhost\r\n\r\n", 400,
+     CLOSES},
 };
 
 static const struct row lenient[] = {
@@ -287,10 +291,10 @@ static void test_reused_buffers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_line_ends),  cmocka_unit_test(test_ignore_invalid),
-        cmocka_unit_test(test_name_bytes), cmocka_unit_test(test_value_bytes),
-        cmocka_unit_test(test_size),       cmocka_unit_test(test_count),
+        cmocka_unit_test(test_good),           cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_line_ends),      cmocka_unit_test(test_ignore_invalid),
+        cmocka_unit_test(test_name_bytes),     cmocka_unit_test(test_value_bytes),
+        cmocka_unit_test(test_size),           cmocka_unit_test(test_count),
         cmocka_unit_test(test_reused_buffers), LAST_TESTS,
     };
     server_new();

@@ -2,7 +2,7 @@
 /*
  * Kinds of files: behaviours.md S1 to S4, S7, hostile.md 41, 44, 50, 52, 53, 56. Port 0 as shipped
  * (links may not lead out), ports 1 to 3 with disable_symlinks off, on, if_not_owner; port 4
- * serves /proc, port 5 has no caches.
+ * serves /proc. All of it twice: with the file cache and without.
  */
 #include "lib/rows.h"
 
@@ -25,10 +25,10 @@ static const char CONF[] =
     "  server:\n"
     "    - {listen: '127.0.0.1:@0@', root: html}\n"
     "    - {listen: '127.0.0.1:@1@', root: html, disable_symlinks: off}\n"
-    "    - {listen: '127.0.0.1:@2@', root: html, disable_symlinks: on from=$document_root}\n"
-    "    - {listen: '127.0.0.1:@3@', root: html, disable_symlinks: if_not_owner from=$document_root}\n"
+    "    - {listen: '127.0.0.1:@2@', root: html, disable_symlinks: on}\n"
+    "    - {listen: '127.0.0.1:@3@', root: html, disable_symlinks: if_not_owner}\n"
     "    - {listen: '127.0.0.1:@4@', root: /proc/sys/kernel}\n"
-    "    - {listen: '127.0.0.1:@5@', root: html, open_file_cache: off}\n";
+    "    - {listen: '127.0.0.1:@5@', root: huge}\n";
 
 #define CANARY "CANARY-51c0\n"
 #define F      .body = "file\n"
@@ -114,7 +114,6 @@ static void test_links(void **state)
         rows_run(srv->at[2], ROWS(never));
         rows_run(srv->at[3], ROWS(owner));
     }
-    rows_run(srv->at[5], ROWS(beneath));
 }
 
 static void test_special(void **state)
@@ -123,21 +122,20 @@ static void test_special(void **state)
     for (int twice = 0; twice < 2; twice++) {
         int64_t from = now_ms();
         rows_run(srv->at[0], ROWS(special));
-        rows_run(srv->at[5], ROWS(special));
         assert_true(now_ms() - from < 3000); /* nothing blocks */
     }
     rows_run(srv->at[4], ROWS(proc));
 }
 
 /* A file of `n` bytes, made, fetched, compared, removed. */
-static void sized(int server, uint64_t n)
+static void sized(uint64_t n)
 {
     struct client c;
     struct reply r;
     bool wrong = false;
     server_fill(srv, "html/sized.bin", n);
     for (int i = 0; i < 2; i++) { /* cold and cached, twice on one connection */
-        assert_true(client_open(&c, srv->at[server]));
+        assert_true(client_open(&c, srv->at[0]));
         for (int k = 0; k < 2; k++) {
             client_sendz(&c, GET("/sized.bin"));
             if (!reply_read_head(&c, &r, false, CLIENT_PATIENCE))
@@ -156,9 +154,9 @@ static void sized(int server, uint64_t n)
     unlink(server_path(srv, "html/sized.bin"));
     struct row gone = {"h48 deleted", GET("/sized.bin"), 404, KEEPS};
     char why[200] = "";
-    for (int i = 0; i < 40 && !row_run(srv, srv->at[server], &gone, why, sizeof(why)); i++)
+    for (int i = 0; i < 40 && !row_run(srv, srv->at[0], &gone, why, sizeof(why)); i++)
         sleep_ms(50);
-    rows_run(srv->at[server], &gone, 1);
+    rows_run(srv->at[0], &gone, 1);
 }
 
 /* S7, h52: sizes around every boundary of buffers, pages and pipes. */
@@ -166,15 +164,17 @@ static void test_sizes(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {
-        0, 1, 2, 255, 256, 1023, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 16384, 16385, 32768, 65535,
-        65536, 65537, 131071, 131072, 131073, 262143, 262144, 262145, 1048575, 1048576, 1048577,
-        4194304, 10000001,
+        0,      1,      2,      255,    256,    1023,    1024,    1025,    4095,    4096,
+        4097,   8191,   8192,   16384,  16385,  32768,   65535,   65536,   65537,   131071,
+        131072, 131073, 262143, 262144, 262145, 1048575, 1048576, 1048577, 4194304, 10000001,
     };
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        sized(0, sizes[i]);
-        sized(5, sizes[i]);
+        sized(sizes[i]);
     }
 }
+
+static char huge[128]; /* where huge files are */
+static bool in_memory;
 
 /* h52: beyond 2 and 4 GiB; a sparse file of 5 TiB by its head only. */
 static void test_huge(void **state)
@@ -185,7 +185,7 @@ static void test_huge(void **state)
     struct client c;
     struct reply r;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        int fd = creat(server_path(srv, "html/huge.bin"), 0644);
+        int fd = creat(server_path(srv, "huge/huge.bin"), 0644);
         bool made = ftruncate(fd, (off_t)sizes[i]) == 0;
         close(fd);
         if (!made)
@@ -193,13 +193,13 @@ static void test_huge(void **state)
         char *want = text_of("Content-Length: %llu", (unsigned long long)sizes[i]);
         struct row row = {"h52 HEAD of a huge file", HEAD("/huge.bin"), 200, KEEPS, .has = want};
         char why[200] = "";
-        for (int k = 0; k < 60 && !row_run(srv, srv->at[0], &row, why, sizeof(why)); k++)
+        for (int k = 0; k < 60 && !row_run(srv, srv->at[5], &row, why, sizeof(why)); k++)
             sleep_ms(50);
-        rows_run(srv->at[0], &row, 1);
+        rows_run(srv->at[5], &row, 1);
         free(want);
-        if (sizes[i] != (1ull << 32) + 1 || server_sanitized())
+        if (sizes[i] != (1ull << 32) + 1 || server_sanitized() || !in_memory)
             continue;
-        assert_true(client_open(&c, srv->at[0]));
+        assert_true(client_open(&c, srv->at[5]));
         client_sendz(&c, GET("/huge.bin") PROBE);
         assert_true(reply_read_head(&c, &r, false, CLIENT_PATIENCE));
         bool wrong = false;
@@ -210,7 +210,7 @@ static void test_huge(void **state)
         reply_free(&r);
         client_close(&c);
     }
-    unlink(server_path(srv, "html/huge.bin"));
+    unlink(server_path(srv, "huge/huge.bin"));
 }
 
 /* h53: many files once; what the caches hold is bounded. */
@@ -277,10 +277,13 @@ static void make_special(void)
         const char *rel;
         mode_t kind;
         unsigned ma, mi;
-    } nodes[] = {{"html/zero", S_IFCHR, 1, 5}, {"html/full", S_IFCHR, 1, 7},
-                 {"html/tty", S_IFCHR, 5, 0},  {"html/block", S_IFBLK, 7, 0}};
+    } nodes[] = {{"html/zero", S_IFCHR, 1, 5},
+                 {"html/full", S_IFCHR, 1, 7},
+                 {"html/tty", S_IFCHR, 5, 0},
+                 {"html/block", S_IFBLK, 7, 0}};
     for (size_t i = 0; i < 4; i++) {
-        mknod(server_path(srv, nodes[i].rel), nodes[i].kind | 0666, makedev(nodes[i].ma, nodes[i].mi));
+        mknod(server_path(srv, nodes[i].rel), nodes[i].kind | 0666,
+              makedev(nodes[i].ma, nodes[i].mi));
         chmod(server_path(srv, nodes[i].rel), 0666);
     }
     server_fifo(srv, "html/fifo");
@@ -303,16 +306,60 @@ static void make_special(void)
     server_text(srv, "html/one", "1");
 }
 
+/* Huge files lie in memory, where holes cost nothing; else only their heads are asked for. */
+static void make_huge(void)
+{
+    snprintf(huge, sizeof(huge), "/dev/shm/%s", strrchr(srv->dir, '/') + 1);
+    in_memory = mkdir(huge, 0755) == 0;
+    if (in_memory)
+        server_link(srv, "huge", huge);
+    else
+        server_mkdir(srv, "huge");
+    server_text(srv, "huge/probe.txt", "probe\n");
+}
+
+static void start(const char *more)
+{
+    server_new();
+    make_huge();
+    make_links();
+    make_special();
+    char *conf = text_of("%s%s", CONF, more);
+    server_up(srv, conf);
+    free(conf);
+    srv->rss_slack_kb = 4096; /* bodies of up to 64 KiB held, the pipes' pages */
+}
+
+static int start_cached(void **state)
+{
+    (void)state;
+    start("");
+    return 0;
+}
+
+static int start_uncached(void **state)
+{
+    (void)state;
+    start("  open_file_cache: off\n");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    unlink(server_path(srv, "huge/probe.txt"));
+    if (in_memory)
+        rmdir(huge);
+    server_free(srv);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_links), cmocka_unit_test(test_special), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_huge),  cmocka_unit_test(test_many),    LAST_TESTS,
     };
-    server_new();
-    make_links();
-    make_special();
-    server_up(srv, CONF);
-    srv->rss_slack_kb = 4096; /* bodies of up to 64 KiB held, the pipes' pages */
-    return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("files, cached", tests, start_cached, end) +
+           cmocka_run_group_tests_name("files, not cached", tests, start_uncached, end);
 }

@@ -83,16 +83,16 @@ static const struct row hosts[] = {
 
 static const struct row forms[] = {
     {"D1 absolute", "GET http://a.example/who HTTP/1.1\r\nHost: a.example\r\n\r\n", 200, KEEPS, A},
-    {"D1 with port", "GET http://a.example:81/who HTTP/1.1\r\nHost: a.example:81\r\n\r\n", 200, KEEPS,
-     A},
+    {"D1 with port", "GET http://a.example:81/who HTTP/1.1\r\nHost: a.example:81\r\n\r\n", 200,
+     KEEPS, A},
     {"D2 no path", "GET http://a.example HTTP/1.1\r\nHost: a.example\r\n\r\n", 200, KEEPS,
      .body = "index of a\n"},
     {"D2 no path, query", "GET http://a.example?x=/who HTTP/1.1\r\nHost: a.example\r\n\r\n", 200,
      KEEPS, .body = "index of a\n"},
     {"D3 target wins (h10)", "GET http://a.example/who HTTP/1.1\r\nHost: localhost\r\n\r\n", 200,
      KEEPS, A},
-    {"D3 target wins, the other way", "GET http://localhost/who HTTP/1.1\r\nHost: a.example\r\n\r\n",
-     200, KEEPS, D},
+    {"D3 target wins, the other way",
+     "GET http://localhost/who HTTP/1.1\r\nHost: a.example\r\n\r\n", 200, KEEPS, D},
     {"D4 absolute without Host", "GET http://a.example/who HTTP/1.1\r\n\r\n", 400, CLOSES},
     {"D4 absolute without Host, 1.0", "GET http://a.example/who HTTP/1.0\r\n\r\n", 200, CLOSES, A},
     {"D3 absolute with a bad Host", "GET http://a.example/who HTTP/1.1\r\nHost: a b\r\n\r\n", 400,
@@ -117,13 +117,14 @@ static const struct row forms[] = {
     {"D8 CONNECT", "CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n", 405, CLOSES,
      .or_status = 501},
     {"D8 CONNECT /", "CONNECT / HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, CLOSES},
-    {"D8 CONNECT without port", "CONNECT a.example HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, CLOSES},
+    {"D8 CONNECT without port", "CONNECT a.example HTTP/1.1\r\nHost: a.example\r\n\r\n", 400,
+     CLOSES},
     {"h10 GET authority", "GET a.example:80 HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, CLOSES},
 };
 
 static const struct row https[] = {
-    {"D5 https on a plain port", "GET https://a.example/who HTTP/1.1\r\nHost: a.example\r\n\r\n", 200,
-     0, .or_status = 400},
+    {"D5 https on a plain port", "GET https://a.example/who HTTP/1.1\r\nHost: a.example\r\n\r\n",
+     200, 0, .or_status = 400},
 };
 
 static void test_hosts(void **state)

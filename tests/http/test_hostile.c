@@ -22,8 +22,9 @@ static const char CONF[] = "http:\n"
 static const struct row cut[] = {
     {"h21 GET", PROBE, 200, KEEPS, P},
     {"h21 HEAD", HEAD("/probe.txt"), 200, KEEPS},
-    {"h21 fields", REQ("GET", "/probe.txt", "A: b\r\nCookie: c=d; e=f\r\nConnection: keep-alive\r\n"),
-     200, KEEPS, P},
+    {"h21 fields",
+     REQ("GET", "/probe.txt", "A: b\r\nCookie: c=d; e=f\r\nConnection: keep-alive\r\n"), 200, KEEPS,
+     P},
     {"h21 1.0", "GET /probe.txt HTTP/1.0\r\nA: b\r\n\r\n", 200, CLOSES, P},
     {"h21 body", REQ("GET", "/probe.txt", "Content-Length: 7\r\n") "GET / H", 200, KEEPS, P},
     {"h21 empty lines before", "\r\n\r\n" PROBE, 200, KEEPS, P},
@@ -148,10 +149,18 @@ static void test_no_growth(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        GET("/%zz"), "GET / HTTP/1.11\r\n\r\n", REQ("GET", "/", "A : b\r\n"), "BREW / HTTP/1.1\r\n\r\n",
-        REQ("GET", "/probe.txt", "Host: b\r\n"), "\001\002\r\n\r\n", GET("/none"), GET("/d"),
-        REQ("POST", "/probe.txt", "Content-Length: 5\r\n") "hello", "GET /half HTTP/1.1\r\nHo",
-        REQ("GET", "/probe.txt", "If-None-Match: *\r\n"), "GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n",
+        GET("/%zz"),
+        "GET / HTTP/1.11\r\n\r\n",
+        REQ("GET", "/", "A : b\r\n"),
+        "BREW / HTTP/1.1\r\n\r\n",
+        REQ("GET", "/probe.txt", "Host: b\r\n"),
+        "\001\002\r\n\r\n",
+        GET("/none"),
+        GET("/d"),
+        REQ("POST", "/probe.txt", "Content-Length: 5\r\n") "hello",
+        "GET /half HTTP/1.1\r\nHo",
+        REQ("GET", "/probe.txt", "If-None-Match: *\r\n"),
+        "GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n",
     };
     struct server_use at_first = {0};
     size_t kinds = sizeof(bad) / sizeof(bad[0]);
@@ -183,9 +192,9 @@ static void test_no_growth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut),          cmocka_unit_test(test_half_closed),
-        cmocka_unit_test(test_reset),        cmocka_unit_test(test_ten_thousand),
-        cmocka_unit_test(test_no_growth),    LAST_TESTS,
+        cmocka_unit_test(test_cut),       cmocka_unit_test(test_half_closed),
+        cmocka_unit_test(test_reset),     cmocka_unit_test(test_ten_thousand),
+        cmocka_unit_test(test_no_growth), LAST_TESTS,
     };
     server_new();
     server_fill(srv, "html/large.bin", 2u << 20);

@@ -191,10 +191,8 @@ static void test_buffers(void **state)
     char *four = text_of(REQ("GET", "/probe.txt", "A: %s\r\n"), longer);
     char *five = text_of(REQ("GET", "/probe.txt", "A: %s\r\nB: %s\r\nC: %s\r\n"), line, line, line);
     struct row rows[] = {
-        {"A24 line that fits", one, 404, KEEPS},
-        {"A25 line above 1k", two, 414, CLOSES},
-        {"B16 field that fits", three, 200, KEEPS},
-        {"B16 field above 1k", four, 431, CLOSES},
+        {"A24 line that fits", one, 404, KEEPS},    {"A25 line above 1k", two, 414, CLOSES},
+        {"B16 field that fits", three, 200, KEEPS}, {"B16 field above 1k", four, 431, CLOSES},
         {"B16 head above 2k", five, 431, CLOSES},
     };
     rows_run(srv->at[1], ROWS(rows));
@@ -273,9 +271,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest times[] = {
-        cmocka_unit_test(test_header), cmocka_unit_test(test_next_header),
-        cmocka_unit_test(test_body),   cmocka_unit_test(test_send),
-        cmocka_unit_test(test_idle),   cmocka_unit_test(test_buffers),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_next_header),
+        cmocka_unit_test(test_body),
+        cmocka_unit_test(test_send),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_buffers),
         LAST_TESTS,
     };
     const struct CMUnitTest crowd[] = {cmocka_unit_test(test_crowd), LAST_TESTS};

@@ -18,12 +18,14 @@ static const char CONF[] =
     "  server:\n"
     "    - {listen: '127.0.0.1:@2@', server_name: first.example, return: 200 first}\n"
     "    - {listen: '127.0.0.1:@2@ default_server', return: 200 default}\n"
-    "    - {listen: '127.0.0.1:@2@', server_name: exact.example www.exact.example, return: 200 exact}\n"
+    "    - {listen: '127.0.0.1:@2@', server_name: exact.example www.exact.example, return: 200 "
+    "exact}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: '*.example', return: 200 short}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: '*.long.example', return: 200 long}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: 'tail.*', return: 200 tail}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: 'tail.long.*', return: 200 longtail}\n"
-    "    - {listen: '127.0.0.1:@2@', server_name: '~^r(?<n>\\d+)\\.test$', return: '200 \"re $n\"'}\n"
+    "    - {listen: '127.0.0.1:@2@', server_name: '~^r(?<n>\\d+)\\.test$', return: '200 \"re "
+    "$n\"'}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: '~^r.*\\.test$', return: 200 re2}\n"
     "    - {listen: '127.0.0.1:@2@', server_name: .dotted.test, return: 200 dotted}\n"
     "    - {listen: '127.0.0.1:@1@', server_name: one.example, return: 200 one}\n"
@@ -143,7 +145,8 @@ static const struct row mapping[] = {
     {"root of a location", GET("/rooted/r.txt"), 200, KEEPS, .body = "rooted\n"},
     {"root with a variable", "GET /v/v.txt HTTP/1.1\r\nHost: h.example\r\n\r\n", 200, KEEPS,
      .body = "h.example\n"},
-    {"root with a variable, unknown", "GET /v/v.txt HTTP/1.1\r\nHost: i.example\r\n\r\n", 404, KEEPS},
+    {"root with a variable, unknown", "GET /v/v.txt HTTP/1.1\r\nHost: i.example\r\n\r\n", 404,
+     KEEPS},
     {"index inherited", GET("/inherit/"), 200, KEEPS, .body = "one\n"},
     {"index replaced", GET("/idx/"), 200, KEEPS, .body = "two\n"},
 };
@@ -181,8 +184,10 @@ static void test_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_locations),
-        cmocka_unit_test(test_mapping), cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_locations),
+        cmocka_unit_test(test_mapping),
+        cmocka_unit_test(test_addresses),
         LAST_TESTS,
     };
     server_new();

@@ -30,18 +30,26 @@ static const char CONF[] =
     "      root: html\n"
     "      location:\n"
     "        /quiet/: {access_log: off, return: 200 quiet}\n"
-    "        /two/: {access_log: ['logs/two.log own flush=50ms', 'logs/joined.log joined flush=50ms'],"
+    "        /two/: {access_log: ['logs/two.log own flush=50ms', 'logs/joined.log joined "
+    "flush=50ms'],"
     " return: 200 two}\n"
     "        /json/: {access_log: logs/json.log json flush=50ms, return: 200 json}\n"
     "        /if/: {access_log: logs/if.log combined flush=50ms if=$arg_log, return: 200 if}\n"
     "        /timed/: {access_log: logs/timed.log timed flush=50ms, return: 200 timed}\n"
-    "        /fifo/: {access_log: logs/fifo combined, return: 200 fifo}\n"
-    "        /full/: {access_log: /dev/full combined flush=50ms, return: 200 full}\n"
     "        /late/: {access_log: logs/late.log combined, return: 200 late}\n"
     "        /secret/: {log_not_found: off}\n"
     "    - listen: 127.0.0.1:@1@\n"
     "      root: html\n"
     "      access_log: logs/own.log own flush=50ms\n";
+
+static const char BLOCKED[] =
+    "http:\n"
+    "  server:\n"
+    "    - listen: 127.0.0.1:@0@\n"
+    "      root: html\n"
+    "      location:\n"
+    "        /fifo/: {access_log: logs/fifo combined, return: 200 fifo}\n"
+    "        /full/: {access_log: /dev/full combined flush=50ms, return: 200 full}\n";
 
 /* The line of logs/`file` that holds `text`, to be freed; waits for it. */
 static char *line_with(const char *file, const char *text)
@@ -145,7 +153,8 @@ static void test_escaping(void **state)
     if (strstr(line, "\"GET /esc2\\x22\\x1B[31m HTTP/1.1\" 400") == NULL)
         fail_msg("%s", line);
     free(line);
-    send_raw(srv->at[0], "GET /esc3%0d%0a127.0.0.1 HTTP/1.1\r\nHost: a\r\nUser-Agent: \033]0;x\007\r\n\r\n");
+    send_raw(srv->at[0],
+             "GET /esc3%0d%0a127.0.0.1 HTTP/1.1\r\nHost: a\r\nUser-Agent: \033]0;x\007\r\n\r\n");
     free(line_with("access.log", "/esc3"));
     send_raw(srv->at[1], GET("/%0a%22%5c%1b%ff?a"));
     line = line_with("own.log", "404");
@@ -161,7 +170,8 @@ static void test_escaping(void **state)
     char *err = server_read(srv, "logs/error.log");
     for (const char *p = err; *p != '\0'; p++) {
         if (*p != '\n' && (unsigned char)*p < 0x20)
-            fail_msg("control byte 0x%02x in the error log: %.80s", (unsigned)*p, p > err ? p - 1 : p);
+            fail_msg("control byte 0x%02x in the error log: %.80s", (unsigned)*p,
+                     p > err ? p - 1 : p);
     }
     free(err);
 }
@@ -198,7 +208,8 @@ static void test_formats(void **state)
     (void)state;
     send_raw(srv->at[1], REQ("GET", "/probe.txt?q=1", "X-A: here\r\n"));
     char *line = line_with("own.log", "q=1");
-    assert_string_equal(line, "127.0.0.1|GET|/probe.txt|q=1|200|6|here|text/plain; charset=utf-8|OK");
+    assert_string_equal(line,
+                        "127.0.0.1|GET|/probe.txt|q=1|200|6|here|text/plain; charset=utf-8|OK");
     free(line);
     send_raw(srv->at[0], GET("/two/x?y"));
     line = line_with("two.log", "/two/x");
@@ -251,8 +262,9 @@ static void test_numbers(void **state)
     long sent, length, conn[2], nth, pid;
     char *second = strchr(all, '\n');
     assert_non_null(second);
-    assert_int_equal(sscanf(all, "/timed/x %lf %lf %ld %ld %ld %ld %ld", &took, &msec, &sent, &length,
-                            &conn[0], &nth, &pid), 7);
+    assert_int_equal(sscanf(all, "/timed/x %lf %lf %ld %ld %ld %ld %ld", &took, &msec, &sent,
+                            &length, &conn[0], &nth, &pid),
+                     7);
     assert_int_equal(nth, 1);
     assert_true(took >= 0 && took < 1);
     assert_true(msec > 1.6e9);
@@ -261,8 +273,9 @@ static void test_numbers(void **state)
     pid_t workers[SERVER_WORKERS];
     assert_int_equal(server_workers(srv, workers, SERVER_WORKERS), 1);
     assert_int_equal(pid, workers[0]);
-    assert_int_equal(sscanf(second, "\n/timed/x %lf %lf %ld %ld %ld %ld", &took, &msec, &sent, &length,
-                            &conn[1], &nth), 6);
+    assert_int_equal(sscanf(second, "\n/timed/x %lf %lf %ld %ld %ld %ld", &took, &msec, &sent,
+                            &length, &conn[1], &nth),
+                     6);
     assert_int_equal(nth, 2);
     assert_int_equal(conn[0], conn[1]);
     free(all);
@@ -311,7 +324,8 @@ static void test_json(void **state)
     assert_true(n >= 1);
     free(all);
     assert_true(system(text_of("python3 -c 'import json,sys\nfor l in open(\"%s\", \"rb\"): "
-                               "json.loads(l.decode(\"utf-8\"))'", server_path(srv, "logs/json.log"))) == 0);
+                               "json.loads(l.decode(\"utf-8\"))'",
+                               server_path(srv, "logs/json.log"))) == 0);
 }
 
 /* V4, h93: logs that are FIFOs nobody reads, or full disks, stop nobody. */
@@ -363,20 +377,50 @@ static void test_error_log(void **state)
     free(all);
 }
 
-int main(void)
+static int start(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_combined), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_escaping), cmocka_unit_test(test_count),
-        cmocka_unit_test(test_formats),  cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_blocked),
-        cmocka_unit_test(test_flush),    cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_error_log), LAST_TESTS,
-    };
+    (void)state;
     server_new();
-    server_fifo(srv, "logs/fifo");
     server_text(srv, "html/locked", "x");
     chmod(server_path(srv, "html/locked"), 0);
     server_up(srv, CONF);
-    return cmocka_run_group_tests_name("logs", tests, NULL, NULL);
+    srv->rss_slack_kb = 2048; /* buffers of seven logs */
+    return 0;
+}
+
+static int start_blocked(void **state)
+{
+    (void)state;
+    server_new();
+    srv->unclean = true; /* a full disk may well be an alert */
+    server_fifo(srv, "logs/fifo");
+    server_up(srv, BLOCKED);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    server_free(srv);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_combined),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_escaping),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_error_log),
+        LAST_TESTS,
+    };
+    const struct CMUnitTest blocked[] = {cmocka_unit_test(test_blocked), LAST_TESTS};
+    return cmocka_run_group_tests_name("logs", tests, start, end) +
+           cmocka_run_group_tests_name("logs that block", blocked, start_blocked, end);
 }

@@ -40,8 +40,9 @@ static const struct row rows[] = {
      REQ("GET", "/a.txt", "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n"),
      200, KEEPS, .lacks = "Upgrade"},
     {"G8 h2c (h23)",
-     REQ("GET", "/a.txt", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n"
-                          "HTTP2-Settings: AAMAAABkAAQAAP__\r\n"),
+     REQ("GET", "/a.txt",
+         "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+         "HTTP2-Settings: AAMAAABkAAQAAP__\r\n"),
      200, KEEPS, .lacks = "Upgrade"},
     {"G8 nonsense", REQ("GET", "/a.txt", "Upgrade: ,,/\r\nConnection: Upgrade\r\n"), 200, KEEPS},
 };
@@ -67,7 +68,8 @@ static void same_head(const char *name, const char *target, const char *fields)
                  h.fields);
     for (size_t i = 0; i < g.fields; i++) {
         if (strcmp(g.field[i].name, h.field[i].name) != 0 ||
-            (strcmp(g.field[i].name, "Date") != 0 && strcmp(g.field[i].value, h.field[i].value) != 0))
+            (strcmp(g.field[i].name, "Date") != 0 &&
+             strcmp(g.field[i].value, h.field[i].value) != 0))
             fail_msg("%s: %s: %s, HEAD %s: %s", name, g.field[i].name, g.field[i].value,
                      h.field[i].name, h.field[i].value);
     }
@@ -117,10 +119,10 @@ static void with_body(const char *method, const char *target, int status, bool c
 {
     struct client c;
     struct reply r;
-    char *body = chunked ? text_of("%zx\r\n%s\r\n0\r\n\r\n", strlen(SMUGGLED), SMUGGLED)
-                         : strdup(SMUGGLED);
-    char *all = text_of("%s %s HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n%s" PROBE, method, target,
-                        chunked ? "Transfer-Encoding" : "Content-Length",
+    char *body =
+        chunked ? text_of("%zx\r\n%s\r\n0\r\n\r\n", strlen(SMUGGLED), SMUGGLED) : strdup(SMUGGLED);
+    char *all = text_of("%s %s HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n%s" PROBE, method,
+                        target, chunked ? "Transfer-Encoding" : "Content-Length",
                         chunked ? "chunked" : text_of("%zu", strlen(SMUGGLED)), body);
     size_t n = strlen(all), head = (size_t)(strstr(all, "\r\n\r\n") - all) + 4;
     assert_true(client_open(&c, srv->at[0]));
@@ -156,9 +158,9 @@ static void test_bodies(void **state)
         const char *method, *target;
         int status;
     } kinds[] = {
-        {"GET", "/a.txt", 200},  {"HEAD", "/a.txt", 200},   {"POST", "/a.txt", 405},
-        {"GET", "/none", 404},   {"OPTIONS", "/a.txt", 200}, {"PUT", "/a.txt", 405},
-        {"DELETE", "/none", 405}, {"GET", "/d", 301},        {"GET", "/large.bin", 200},
+        {"GET", "/a.txt", 200},   {"HEAD", "/a.txt", 200},    {"POST", "/a.txt", 405},
+        {"GET", "/none", 404},    {"OPTIONS", "/a.txt", 200}, {"PUT", "/a.txt", 405},
+        {"DELETE", "/none", 405}, {"GET", "/d", 301},         {"GET", "/large.bin", 200},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         for (int how = 0; how < 3; how++) {
@@ -176,10 +178,10 @@ static void test_empty_body(void **state)
 {
     (void)state;
     static const struct row row[] = {
-        {"M18 X behind an empty body", REQ("POST", "/a.txt", "Content-Length: 0\r\n") "X" GET("/"), 405,
-         0, .then = {501}},
-        {"M1 GET with an empty body", REQ("GET", "/a.txt", "Content-Length: 0\r\n") PROBE, 200, KEEPS,
-         .then = {200}},
+        {"M18 X behind an empty body", REQ("POST", "/a.txt", "Content-Length: 0\r\n") "X" GET("/"),
+         405, 0, .then = {501}},
+        {"M1 GET with an empty body", REQ("GET", "/a.txt", "Content-Length: 0\r\n") PROBE, 200,
+         KEEPS, .then = {200}},
     };
     rows_run(srv->at[0], ROWS(row));
 }

@@ -244,14 +244,16 @@ static void put(const char *name)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding), cmocka_unit_test(test_dots),
-        cmocka_unit_test(test_hidden),   cmocka_unit_test(test_long),
+        cmocka_unit_test(test_decoding),  cmocka_unit_test(test_dots),
+        cmocka_unit_test(test_hidden),    cmocka_unit_test(test_long),
         cmocka_unit_test(test_traversal), LAST_TESTS,
     };
     static const char *const names[] = {
-        "index.html", "a/b.txt", "a/index.html", "a/c/x", "kKK", "%61", "back\\slash", "a?b", "a#b",
-        "%", "a b", "\303\244", "new\nline", "q\"uote", "<b>", "\377\376", "do..ts.txt", "name.",
-        "...", ".well-known/acme", "d/x",
+        "index.html", "a/b.txt",     "a/index.html", "a/c/x",   "kKK",
+        "%61",        "back\\slash", "a?b",          "a#b",     "%",
+        "a b",        "\303\244",    "new\nline",    "q\"uote", "<b>",
+        "\377\376",   "do..ts.txt",  "name.",        "...",     ".well-known/acme",
+        "d/x",
     };
     server_new();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -23,8 +23,9 @@ static const char *const files[] = {
 static const char *const dirs[] = {"/a", "/a/b", "/b"};
 
 static const char *const parts[] = {
-    "/", "/", "/", "/", "a", "a", "b", "b", ".", "..", "..", "%2e", "%2E%2e", "%61", "%62", "//",
-    "/./", "/../", "\\", "%5c", "index.html", "..a", "%", "%2", "%2f", "%00", "?", "?/../", "x",
+    "/",          "/",   "/",      "/",   "a",   "a",   "b",   "b",     ".",  "..",
+    "..",         "%2e", "%2E%2e", "%61", "%62", "//",  "/./", "/../",  "\\", "%5c",
+    "index.html", "..a", "%",      "%2",  "%2f", "%00", "?",   "?/../", "x",
 };
 
 static unsigned long long seed;
@@ -37,7 +38,9 @@ static unsigned dice(unsigned n)
 
 static int hex(char c)
 {
-    return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
+    return isdigit((unsigned char)c)    ? c - '0'
+           : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
+                                        : -1;
 }
 
 /* Decodes up to '?'; false for a bad escape, NUL or an encoded slash. */

@@ -14,24 +14,23 @@
 /* behind the headers it needs */
 #include <cmocka.h>
 
-static const char CONF[] =
-    "http:\n"
-    "  server:\n"
-    "    - listen: 127.0.0.1:@0@\n"
-    "      root: html\n"
-    "      location:\n"
-    "        /al/: {alias: other/}\n"
-    "        /list/: {index: [none.html, second.html, index.html]}\n"
-    "        /abs/: {index: [none.html, /re.html]}\n"
-    "        /loop/: {index: /loop/}\n"
-    "        /dirindex/: {index: [sub, index.html]}\n"
-    "        /onlydir/: {index: sub}\n"
-    "        /fifoindex/: {index: fifo}\n"
-    "        /linkindex/: {index: link}\n"
-    "    - listen: ['127.0.0.1:@1@', '[::1]:@1@']\n"
-    "      server_name: named.example\n"
-    "      root: html\n"
-    "      absolute_redirect: on\n";
+static const char CONF[] = "http:\n"
+                           "  server:\n"
+                           "    - listen: 127.0.0.1:@0@\n"
+                           "      root: html\n"
+                           "      location:\n"
+                           "        /al/: {alias: other/}\n"
+                           "        /list/: {index: [none.html, second.html, index.html]}\n"
+                           "        /abs/: {index: [none.html, /re.html]}\n"
+                           "        /loop/: {index: /loop/}\n"
+                           "        /dirindex/: {index: [sub, index.html]}\n"
+                           "        /onlydir/: {index: sub}\n"
+                           "        /fifoindex/: {index: fifo}\n"
+                           "        /linkindex/: {index: link}\n"
+                           "    - listen: ['127.0.0.1:@1@', '[::1]:@1@']\n"
+                           "      server_name: named.example\n"
+                           "      root: html\n"
+                           "      absolute_redirect: on\n";
 
 static const struct row redirects[] = {
     {"N1 plain", GET("/d"), 301, KEEPS, .has = "Location: /d/\nContent-Type: text/html*",
@@ -133,12 +132,15 @@ static void test_long(void **state)
 int main(void)
 {
     static const char *const dirs[] = {
-        "d/e", "s p", "\"<>\\^`{|}", "%#?", "\303\244", "d\r\nX:1", "\033", "fifoindex", "linkindex",
-        "dirindex/sub", "onlydir/sub", "loop", "abs", "list", "locked",
+        "d/e",         "s p",  "\"<>\\^`{|}", "%#?",       "\303\244",
+        "d\r\nX:1",    "\033", "fifoindex",   "linkindex", "dirindex/sub",
+        "onlydir/sub", "loop", "abs",         "list",      "locked",
     };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_redirects), cmocka_unit_test(test_indexes),
-        cmocka_unit_test(test_absolute),  cmocka_unit_test(test_long),
+        cmocka_unit_test(test_redirects),
+        cmocka_unit_test(test_indexes),
+        cmocka_unit_test(test_absolute),
+        cmocka_unit_test(test_long),
         LAST_TESTS,
     };
     server_new();

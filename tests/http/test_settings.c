@@ -46,9 +46,15 @@ static void mixed(const char *name)
         int status;
         size_t n;
     } kind[] = {
-        {PROBE, 200, 6},          {GET("/middle.bin"), 200, MIDDLE}, {GET("/none"), 404, 0},
-        {GET("/large.bin"), 200, LARGE}, {HEAD("/large.bin"), 200, 0}, {GET("/d"), 301, 0},
-        {GET("/empty"), 200, 0},  {GET("/middle.bin"), 200, MIDDLE}, {PROBE, 200, 6},
+        {PROBE, 200, 6},
+        {GET("/middle.bin"), 200, MIDDLE},
+        {GET("/none"), 404, 0},
+        {GET("/large.bin"), 200, LARGE},
+        {HEAD("/large.bin"), 200, 0},
+        {GET("/d"), 301, 0},
+        {GET("/empty"), 200, 0},
+        {GET("/middle.bin"), 200, MIDDLE},
+        {PROBE, 200, 6},
     };
     struct client c;
     char *all = strdup("");

@@ -49,7 +49,8 @@ static const struct row shipped[] = {
     {"R1 none", GET("/none"), 200, KEEPS, TYPE("application/octet-stream")},
     {"R1 last extension", GET("/a.png.html"), 200, KEEPS, TYPE("text/html; charset=utf-8")},
     {"R1 dot at the end", GET("/a.html."), 200, KEEPS, TYPE("application/octet-stream")},
-    {"R1 dot only in the directory", GET("/d.html/none"), 200, KEEPS, TYPE("application/octet-stream")},
+    {"R1 dot only in the directory", GET("/d.html/none"), 200, KEEPS,
+     TYPE("application/octet-stream")},
     {"J12 tar.gz", GET("/a.tar.gz"), 200, KEEPS, TYPE("application/gzip"),
      .lacks = "Content-Encoding"},
     {"R7 empty file", GET("/empty.html"), 200, KEEPS | EMPTY, TYPE("text/html; charset=utf-8")},
@@ -65,7 +66,8 @@ static const struct row own[] = {
 
 static const struct row koi8[] = {
     {"R2 own charset, html", GET("/a.html"), 200, KEEPS, TYPE("text/html; charset=koi8-r")},
-    {"R2 own charset, listed", GET("/a.json"), 200, KEEPS, TYPE("application/json; charset=koi8-r")},
+    {"R2 own charset, listed", GET("/a.json"), 200, KEEPS,
+     TYPE("application/json; charset=koi8-r")},
     {"R2 own charset, css", GET("/a.css"), 200, KEEPS, TYPE("text/css; charset=koi8-r")},
     {"R2 own charset, not listed", GET("/a.txt"), 200, KEEPS, TYPE("text/plain")},
     {"R2 own charset, image", GET("/a.png"), 200, KEEPS, TYPE("image/png")},
@@ -93,10 +95,10 @@ static void test_charset(void **state)
 int main(void)
 {
     static const char *const names[] = {
-        "a.html", "a.htm", "a.HTML", "a.txt", "a.css", "a.js", "a.mjs", "a.json", "a.svg", "a.png",
-        "a.JPG", "a.webp", "a.avif", "a.woff2", "a.wasm", "a.pdf", "a.mp4", "a.zip", "a.xml",
-        "a.webmanifest", "a.unknown", "none", "a.png.html", "a.html.", "d.html/none", "a.tar.gz",
-        "a.own", "a.other",
+        "a.html", "a.htm",      "a.HTML",  "a.txt",       "a.css",    "a.js",          "a.mjs",
+        "a.json", "a.svg",      "a.png",   "a.JPG",       "a.webp",   "a.avif",        "a.woff2",
+        "a.wasm", "a.pdf",      "a.mp4",   "a.zip",       "a.xml",    "a.webmanifest", "a.unknown",
+        "none",   "a.png.html", "a.html.", "d.html/none", "a.tar.gz", "a.own",         "a.other",
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),

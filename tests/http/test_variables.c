@@ -15,7 +15,8 @@
 #include <cmocka.h>
 
 static const struct {
-    const char *name, *target, *fields, *want; /* want: @PORT@ and @DIR@; a final * matches the rest */
+    const char *name, *target, *fields,
+        *want; /* want: @PORT@ and @DIR@; a final * matches the rest */
 } vars[] = {
     {"args", "?a=1&b=%20", "", "a=1&b=%20"},
     {"args", "?", "", ""},
@@ -57,7 +58,6 @@ static const struct {
     {"server_protocol", "", "", "HTTP/1.1"},
     {"remote_addr", "", "", "127.0.0.1"},
     {"remote_user", "", "", ""},
-    {"limit_rate", "", "", "*"},
     {"pid", "", "", "@WORKER@"},
     {"connection_requests", "", "", "1"},
     {"request_completion", "", "", ""},
@@ -65,18 +65,19 @@ static const struct {
 
 static char *make_conf(void)
 {
-    static const char *const more[] = {"remote_port", "binary_remote_addr", "hostname", "connection",
-                                       "request_id", "request_time", "request_length", "msec",
-                                       "time_iso8601", "time_local"};
-    char *conf = strdup("http:\n"
-                        "  server:\n"
-                        "    - listen: 127.0.0.1:@0@\n"
-                        "      server_name: named.example\n"
-                        "      root: html\n"
-                        "      default_type: text/plain\n"
-                        "      location:\n"
-                        "        '~ ^/cap/(?<first>[a-z]+)/(.*)$': {return: '200 \"$first|$1|$2\"'}\n"
-                        "        = /brace: {return: [200, '${uri}x${arg_a}']}\n");
+    static const char *const more[] = {
+        "remote_port",  "binary_remote_addr", "hostname", "connection",   "request_id",
+        "request_time", "request_length",     "msec",     "time_iso8601", "time_local"};
+    char *conf =
+        strdup("http:\n"
+               "  server:\n"
+               "    - listen: 127.0.0.1:@0@\n"
+               "      server_name: named.example\n"
+               "      root: html\n"
+               "      default_type: text/plain\n"
+               "      location:\n"
+               "        '~ ^/cap/(?<first>[a-z]+)/(.*)$': {return: '200 \"$first|$1|$2\"'}\n"
+               "        = /brace: {return: [200, '${uri}x${arg_a}']}\n");
     const char *seen = "";
     for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]) + 10; i++) {
         size_t count = sizeof(vars) / sizeof(vars[0]);
@@ -118,8 +119,8 @@ static void test_variables(void **state)
     (void)state;
     size_t failed = 0;
     for (size_t i = 0; i < sizeof(vars) / sizeof(vars[0]); i++) {
-        char *request = text_of("GET /v/%s%s HTTP/1.1\r\nHost: H.Example:123\r\n%s\r\n%s", vars[i].name,
-                                vars[i].target, vars[i].fields,
+        char *request = text_of("GET /v/%s%s HTTP/1.1\r\nHost: H.Example:123\r\n%s\r\n%s",
+                                vars[i].name, vars[i].target, vars[i].fields,
                                 strcmp(vars[i].fields, "Content-Length: 2\r\n") == 0 ? "ab" : "");
         char *want = expand(vars[i].want);
         struct reply r;
@@ -127,8 +128,9 @@ static void test_variables(void **state)
         if (ok && strcmp(want, "*") != 0)
             ok = strcmp(r.body, want) == 0;
         if (!ok) {
-            print_error("$%s (%s, %.30s): \"%s\" %d %s, wanted \"%s\"\n", vars[i].name, vars[i].target,
-                        vars[i].fields, r.body != NULL ? r.body : "", r.status, r.err, want);
+            print_error("$%s (%s, %.30s): \"%s\" %d %s, wanted \"%s\"\n", vars[i].name,
+                        vars[i].target, vars[i].fields, r.body != NULL ? r.body : "", r.status,
+                        r.err, want);
             failed++;
         }
         reply_free(&r);

@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLIENT_PATIENCE 10000   /* how long an answer may take before a test calls it missing */
+#define CLIENT_PATIENCE 10000 /* how long an answer may take before a test calls it missing */
 
 struct client {
     int fd;
-    char *in;          /* received and not yet consumed; NUL behind it */
+    char *in; /* received and not yet consumed; NUL behind it */
     size_t n, room;
-    bool eof;          /* the peer has closed its side */
-    bool reset;        /* ECONNRESET or EPIPE seen */
+    bool eof;   /* the peer has closed its side */
+    bool reset; /* ECONNRESET or EPIPE seen */
 };
 
 /* addr: "127.0.0.1:80", "[::1]:80" or "unix:/path". False with errno set. */

@@ -18,10 +18,12 @@
 /* behind the headers it needs */
 #include <cmocka.h>
 
-#define PROBE_MS  100
-#define RSS_KB    1024
-#define IDLE_MS   300
-#define SETTLE_MS 4000
+#define PROBE_MS   100
+#define RSS_KB     1024
+#define IDLE_MS    300
+#define SETTLE_MS  4000
+#define WARM_UP    1200
+#define REST_TRIES 15
 
 /* The parent of a process, 0 if it is gone or a zombie. */
 static pid_t parent_of(pid_t pid)
@@ -148,17 +150,37 @@ static int probe(const struct server *s)
 {
     struct reply r;
     int64_t from = now_ms();
-    bool ok = fetch_path(s->at[0], s->probe, &r) && r.status == 200 &&
-              strcmp(r.body, "probe\n") == 0;
+    bool ok =
+        fetch_path(s->at[0], s->probe, &r) && r.status == 200 && strcmp(r.body, "probe\n") == 0;
     if (!ok)
         fprintf(stderr, "probe: %d %s\n", r.status, r.err);
     reply_free(&r);
     return ok ? (int)(now_ms() - from) : -1;
 }
 
+/* Pools that are used in turn, like receive buffers, are touched once by more requests than they
+   have members. */
+static void warm_up(const struct server *s)
+{
+    struct client c = {.fd = -1};
+    struct reply r;
+    char request[600];
+    snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", s->probe);
+    for (int i = 0; i < WARM_UP; i++) {
+        if (c.fd < 0 && !client_open(&c, s->at[0]))
+            break;
+        client_sendz(&c, request);
+        if (!reply_read(&c, &r, false, CLIENT_PATIENCE) || !r.keeps)
+            client_close(&c);
+        reply_free(&r);
+    }
+    client_close(&c);
+}
+
 void server_baseline(struct server *s)
 {
-    for (int i = 0; i < 50; i++)
+    warm_up(s);
+    for (int i = 0; i < 10; i++)
         probe(s);
     sleep_ms(50);
     take_use(s, &s->base);
@@ -173,8 +195,8 @@ static bool same_pids(const struct server_use *a, const struct server_use *b)
 static char *find_alarm(const struct server *s)
 {
     static const char *const words[] = {
-        "[alert]", "[emerg]", "[crit]", "AddressSanitizer", "LeakSanitizer", "runtime error:",
-        "CHECK", "assert",
+        "[alert]",       "[emerg]",        "[crit]", "AddressSanitizer",
+        "LeakSanitizer", "runtime error:", "CHECK",  "assert",
     };
     static const char *const logs[] = {"logs/error.log", "logs/stderr.txt"};
     for (size_t k = 0; k < 2; k++) {
@@ -206,6 +228,28 @@ static bool settled(const struct server *s, struct server_use *u)
     }
 }
 
+/* Whether the workers use no CPU for a while, soon: flush timers run out and a timer that wakes an
+   SQPOLL thread costs its idle time, but not always. 2 % is this reading itself. */
+static bool rests(const struct server_use *u, char *why, size_t room)
+{
+    uint64_t used = 0;
+    for (int i = 0; i < REST_TRIES; i++) {
+        uint64_t from = cpu_ns(u);
+        sleep_ms(IDLE_MS);
+        used = cpu_ns(u) - from;
+        if (used <= IDLE_MS * 10000u * 2)
+            return true;
+    }
+    return snprintf(why, room, "idle, yet %llu us of CPU in %d ms", (unsigned long long)used / 1000,
+                    IDLE_MS) < 0;
+}
+
+/* A ring's receive buffers (1024 of 4 KiB) are memory only once they have been used. */
+static long pools_kb(void)
+{
+    return strcmp(server_backend(), "epoll") == 0 ? 0 : 4096;
+}
+
 bool server_oracles(struct server *s, char *why, size_t room)
 {
     struct server_use u;
@@ -222,22 +266,16 @@ bool server_oracles(struct server *s, char *why, size_t room)
         free(alarm);
         return false;
     }
-    if (!server_sanitized() && u.rss_kb > s->base.rss_kb + RSS_KB + s->rss_slack_kb)
-        return snprintf(why, room, "memory grew from %ld to %ld KiB", s->base.rss_kb,
-                        u.rss_kb) < 0;
+    if (!server_sanitized() && u.rss_kb > s->base.rss_kb + RSS_KB + pools_kb() + s->rss_slack_kb)
+        return snprintf(why, room, "memory grew from %ld to %ld KiB", s->base.rss_kb, u.rss_kb) < 0;
     int ms = probe(s);
     for (int i = 0; i < 5 && ms > PROBE_MS; i++) /* a shared machine may stall once */
         ms = probe(s);
     if (ms < 0 || ms > PROBE_MS)
         return snprintf(why, room, "probe took %d ms", ms) < 0;
-    sleep_ms(1100); /* an SQPOLL thread and flush timers come to rest */
-    uint64_t from = cpu_ns(&u);
-    sleep_ms(IDLE_MS);
-    uint64_t used = cpu_ns(&u) - from;
-    if (used > IDLE_MS * 10000u * 2) /* 2 %: the timers of an idle loop and this reading itself */
-        return snprintf(why, room, "idle, yet %llu us of CPU in %d ms",
-                        (unsigned long long)used / 1000, IDLE_MS) < 0;
-    return true;
+    if (getenv("SLUICE_TEST_USE") != NULL)
+        fprintf(stderr, "memory %ld KiB, at the start %ld\n", u.rss_kb, s->base.rss_kb);
+    return rests(&u, why, room);
 }
 
 void check_oracles(void **state)

@@ -76,9 +76,9 @@ int64_t reply_date(const char *text)
     tm.tm_mon = (int)(m - months) / 3;
     tm.tm_year -= 1900;
     time_t t = timegm(&tm);
-    snprintf(again, sizeof(again), "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-             days + 3 * tm.tm_wday, tm.tm_mday, months + 3 * tm.tm_mon, tm.tm_year + 1900,
-             tm.tm_hour, tm.tm_min, tm.tm_sec);
+    snprintf(again, sizeof(again), "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * tm.tm_wday,
+             tm.tm_mday, months + 3 * tm.tm_mon, tm.tm_year + 1900, tm.tm_hour, tm.tm_min,
+             tm.tm_sec);
     return strcmp(again, text) == 0 ? (int64_t)t : -1;
 }
 
@@ -141,9 +141,10 @@ static bool parse_field(struct reply *r, char *line)
 static bool check_singletons(struct reply *r)
 {
     static const char *const once[] = {
-        "Date", "Server", "Content-Length", "Content-Type", "ETag", "Last-Modified",
-        "Location", "Content-Encoding", "Content-Range", "Accept-Ranges", "Transfer-Encoding",
-        "Connection", "Retry-After",
+        "Date",          "Server",        "Content-Length",    "Content-Type",
+        "ETag",          "Last-Modified", "Location",          "Content-Encoding",
+        "Content-Range", "Accept-Ranges", "Transfer-Encoding", "Connection",
+        "Retry-After",
     };
     for (size_t k = 0; k < sizeof(once) / sizeof(once[0]); k++) {
         int seen = 0;
@@ -166,7 +167,8 @@ static bool check_date(struct reply *r)
     if (t > now + 2 || t < now - 5)
         return bad(r, "Date \"%.60s\" is %lld s off", date, (long long)(t - now));
     const char *changed = reply_field(r, "Last-Modified");
-    if (changed != NULL && reply_date(changed) == -1 && strncmp(changed, "Wed, 31 Dec 1969", 16) != 0)
+    if (changed != NULL && reply_date(changed) == -1 &&
+        strncmp(changed, "Wed, 31 Dec 1969", 16) != 0)
         return bad(r, "Last-Modified \"%.60s\" is no IMF-fixdate", changed);
     if (changed != NULL && reply_date(changed) > t)
         return bad(r, "Last-Modified \"%.60s\" is later than Date", changed);
@@ -280,7 +282,10 @@ static bool need(struct client *c, struct reply *r, size_t n, int timeout)
     while (c->n < n) {
         if (!client_fill(c, timeout))
             return bad(r, "%d: %s after %zu of %zu bytes", r->status,
-                       c->reset ? "reset" : c->eof ? "closed" : "silence", c->n, n);
+                       c->reset ? "reset"
+                       : c->eof ? "closed"
+                                : "silence",
+                       c->n, n);
     }
     return true;
 }

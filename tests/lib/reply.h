@@ -13,19 +13,19 @@
 
 struct reply {
     int status;
-    int minor;                 /* HTTP/1.minor */
+    int minor; /* HTTP/1.minor */
     const char *reason;
     struct {
         const char *name, *value;
     } field[REPLY_FIELDS];
     size_t fields;
     bool has_length, chunked, to_eof;
-    bool keeps;                /* by version and Connection, what the server announces */
+    bool keeps; /* by version and Connection, what the server announces */
     uint64_t length;
-    char *body;                /* NUL behind it */
+    char *body; /* NUL behind it */
     size_t body_n;
-    char err[256];             /* why reading failed */
-    char *head;                /* backs the strings above */
+    char err[256]; /* why reading failed */
+    char *head;    /* backs the strings above */
 };
 
 /*

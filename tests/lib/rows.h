@@ -10,29 +10,29 @@
 #include "lib/server.h"
 
 enum row_flags {
-    CLOSES = 1,        /* the answer says close, the connection ends by FIN, nothing follows */
-    KEEPS = 2,         /* the same connection then answers the probe exactly */
-    SILENT_OK = 4,     /* closing without an answer is right too */
-    HALF_CLOSE = 8,    /* the client shuts down its sending side behind the request */
-    BYTEWISE = 16,     /* send one byte at a time */
-    EMPTY = 32,        /* the answer has no body */
-    ENDS = 128,        /* as CLOSES, but the answer need not say so */
-    RESET_OK = 64      /* the end may be a reset (the peer had bytes that nobody reads) */
+    CLOSES = 1,     /* the answer says close, the connection ends by FIN, nothing follows */
+    KEEPS = 2,      /* the same connection then answers the probe exactly */
+    SILENT_OK = 4,  /* closing without an answer is right too */
+    HALF_CLOSE = 8, /* the client shuts down its sending side behind the request */
+    BYTEWISE = 16,  /* send one byte at a time */
+    EMPTY = 32,     /* the answer has no body */
+    ENDS = 128,     /* as CLOSES, but the answer need not say so */
+    RESET_OK = 64   /* the end may be a reset (the peer had bytes that nobody reads) */
 };
 
 struct row {
     const char *name;
     const char *send;
-    int status;             /* 0: the connection closes without an answer */
+    int status; /* 0: the connection closes without an answer */
     unsigned flags;
-    int or_status;          /* as right as status, unless 0 */
-    const char *has;        /* lines "Name: value" that must be there; a final * matches the rest */
-    const char *lacks;      /* names that must not be there, one a line */
-    const char *body;       /* the whole body */
-    const char *body_has;   /* a part of it */
+    int or_status;        /* as right as status, unless 0 */
+    const char *has;      /* lines "Name: value" that must be there; a final * matches the rest */
+    const char *lacks;    /* names that must not be there, one a line */
+    const char *body;     /* the whole body */
+    const char *body_has; /* a part of it */
     const char *body_lacks;
-    int then[6];            /* statuses of further answers on the same connection */
-    size_t n;               /* length of send if it holds NUL, else 0 */
+    int then[6]; /* statuses of further answers on the same connection */
+    size_t n;    /* length of send if it holds NUL, else 0 */
 };
 
 /* A row names only the columns it needs. */
@@ -41,12 +41,13 @@ struct row {
 #define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
 
 /* Requests as string literals. */
-#define REQ(method, target, fields) method " " target " HTTP/1.1\r\nHost: localhost\r\n" fields "\r\n"
-#define GET(target)                 REQ("GET", target, "")
-#define HEAD(target)                REQ("HEAD", target, "")
-#define PROBE                       GET("/probe.txt")
+#define REQ(method, target, fields)                                                                \
+    method " " target " HTTP/1.1\r\nHost: localhost\r\n" fields "\r\n"
+#define GET(target)  REQ("GET", target, "")
+#define HEAD(target) REQ("HEAD", target, "")
+#define PROBE        GET("/probe.txt")
 /* A literal with NUL bytes in it: .send and .n */
-#define BYTES(literal)              .send = (literal), .n = sizeof(literal) - 1
+#define BYTES(literal) .send = (literal), .n = sizeof(literal) - 1
 
 /* Sends one row to `addr`; false with the reason in why. */
 bool row_run(const struct server *s, const char *addr, const struct row *row, char *why,

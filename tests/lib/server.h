@@ -18,22 +18,22 @@
 #define SERVER_PORTS   8
 #define SERVER_WORKERS 16
 
-struct server_use {             /* what the workers hold */
+struct server_use { /* what the workers hold */
     size_t pids;
     pid_t pid[SERVER_WORKERS];
-    size_t sockets, others;     /* descriptors: sockets; neither sockets nor regular files */
+    size_t sockets, others; /* descriptors: sockets; neither sockets nor regular files */
     long rss_kb;
 };
 
 struct server {
     char dir[64];
-    char at[SERVER_PORTS][32];  /* "127.0.0.1:PORT", @0@ to @7@ in a configuration */
+    char at[SERVER_PORTS][32]; /* "127.0.0.1:PORT", @0@ to @7@ in a configuration */
     int port[SERVER_PORTS];
-    pid_t pid;                  /* of the master, 0: not running */
-    const char *probe;          /* path whose body is "probe\n", served with Host: localhost */
+    pid_t pid;         /* of the master, 0: not running */
+    const char *probe; /* path whose body is "probe\n", served with Host: localhost */
     struct server_use base;
-    long rss_slack_kb;          /* what a test may add with reason, e.g. bodies held in memory */
-    bool unclean;               /* the test provokes alerts, so do not look for them */
+    long rss_slack_kb; /* what a test may add with reason, e.g. bodies held in memory */
+    bool unclean;      /* the test provokes alerts, so do not look for them */
 };
 
 /* The server of this test program. */
@@ -46,7 +46,7 @@ void server_free(struct server *s);
 
 /* A path in DIR; valid until eight more calls. */
 const char *server_path(const struct server *s, const char *rel);
-void server_mkdir(const struct server *s, const char *rel);          /* with parents */
+void server_mkdir(const struct server *s, const char *rel); /* with parents */
 void server_text(const struct server *s, const char *rel, const char *text);
 void server_data(const struct server *s, const char *rel, const void *p, size_t n);
 /* A file of `n` bytes with file_byte(i) at offset i; sparse beyond 64 MiB (zeros). */
