@@ -419,10 +419,16 @@ static bool close_map(struct reader *r, struct frame *f)
 {
     struct map seen;
     size_t room = 0;
+    struct node *n = f->node;
+    if (f->entries.n == 1 && !f->entries.v[0].merge) { /* as most are in a list of many routes */
+        n->entries = arena_array(r->a, 1, sizeof(*n->entries));
+        if (n->entries != NULL)
+            n->entries[n->count++] = f->entries.v[0].e;
+        return n->entries != NULL;
+    }
     map_init(&seen, &r->scratch, false);
     if (!note_keys(r, f, &seen, &room))
         return false;
-    struct node *n = f->node;
     n->entries = arena_array(r->a, room, sizeof(*n->entries));
     if (n->entries == NULL)
         return false;

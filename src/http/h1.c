@@ -123,8 +123,8 @@ static void drop_saved(struct h1 *h)
 }
 
 /*
- * In stages (RFC 9112 9.6): a plain close would reset the connection, and with it the answer, if the
- * client was still sending.  It costs one shutdown(2), and usually the client's end comes at once.
+ * In stages (RFC 9112 9.6): a plain close would reset the connection, and with it the answer, if
+ * the client was still sending.  It costs one shutdown(2); usually the client's end comes at once.
  */
 static void finish_conn(struct conn *c)
 {

@@ -78,8 +78,8 @@ void response_bytes(struct request *r, unsigned status, struct str type, struct 
 }
 
 /*
- * absolute_redirect: the path with scheme, host and port in front.  The host is the request's, which
- * has been checked, or the server's own name; without either it is the address the client reached.
+ * absolute_redirect: the path with scheme, host and port in front.  The host is the request's,
+ * which has been checked, or the server's own name; else it is the address the client reached.
  */
 static struct str absolute_location(struct request *r, struct str path)
 {

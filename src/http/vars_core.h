@@ -16,6 +16,9 @@ bool var_names_field(struct str field, struct str name);
 /* vars_sent.c */
 var_get_f var_sent_http;
 
+/* vars_proxied.c: of the client; with data, of the server it reached */
+var_get_f var_proxied_addr, var_proxied_port;
+
 /* vars_time.c */
 var_get_f var_msec, var_time_iso8601, var_time_local, var_request_time, var_connection_time;
 

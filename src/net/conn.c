@@ -6,6 +6,7 @@
  */
 #include "net/conn.h"
 
+#include "net/listen.h"
 #include "os/sock.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static void conn_free(struct conn *c)
         sock_reset_on_close(c->fd);
     loop_close_fd(n->loop, c->fd);
     slab_put(&n->peers, c->peer);
+    proxied_end(c);
     slab_put(&n->conns, c);
     n->count--;
 }
@@ -132,8 +134,12 @@ static void recv_done(struct loop *loop, struct op *op, int32_t res, unsigned fl
         return;
     }
     if (LIKELY(res > 0)) {
+        struct str data = str_make(op->u.recv.data, (size_t)res);
         c->received += (uint32_t)res;
-        c->transport->received(c, str_make(op->u.recv.data, (size_t)res));
+        if (UNLIKELY(c->proxied != NULL) && !c->proxied->complete &&
+            (!proxied_take(c, &data) || data.n == 0))
+            return;
+        c->transport->received(c, data);
         return;
     }
     if (res == 0) {
@@ -301,6 +307,10 @@ struct conn *conn_accepted(struct net *n, int fd, const struct listener *l,
     list_push_back(&n->all, &c->link);
     n->count++;
     n->stats.handled++;
+    if (l->proxy_protocol && !proxied_begin(c)) {
+        conn_close(c, CLOSE_NO_MEMORY);
+        return NULL;
+    }
     t->start(c);
     return c;
 }

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/slab.h"
 #include "net/output.h"
+#include "net/proxied.h"
 #include "net/transport.h"
 #include "os/addr.h"
 
@@ -70,6 +71,7 @@ struct conn {
     struct output out;
     struct out_gather *gather;
     struct conn_peer *peer;
+    struct proxied *proxied;   /* the listener has proxy_protocol; else NULL */
     struct log_ctx log;
     max_align_t state[];       /* the protocol's, ops->state_size bytes */
 };
