@@ -173,7 +173,7 @@ static void emfile(struct ev_env *env)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     began = ev_now_ms();
     EV_UNTIL(env, l.count == CLIENTS);
-    assert_true(ev_now_ms() - began <= ACCEPT_PAUSE_MS + 50);
+    assert_true(ev_now_ms() - began <= ACCEPT_PAUSE_MS + 500);
     for (int i = 0; i < CLIENTS; i++)
         close(clients[i]);
     stop(env, &l);
@@ -194,7 +194,7 @@ static void cancel_during_the_pause(struct ev_env *env)
     began = ev_now_ms();
     ev_cancel_and_wait(env, &l.o);
     assert_int_equal(l.o.res, -ECANCELED);
-    assert_true(ev_now_ms() - began <= ACCEPT_PAUSE_MS + 50); /* at the end of the pause at last */
+    assert_true(ev_now_ms() - began <= ACCEPT_PAUSE_MS + 500); /* at the end of the pause at last */
     close(c);
     stop(env, &l);
     ev_turn_for(env, ACCEPT_PAUSE_MS + 20); /* the timer finds nothing to do */
@@ -310,7 +310,7 @@ static void blocking_listener(struct ev_env *env)
     }
     uint64_t began = ev_now_ms();
     ev_turn_for(env, 20);
-    assert_true(ev_now_ms() - began < 500);
+    assert_true(ev_now_ms() - began < 1500);
     assert_int_equal(l.errors, 0);
     stop(env, &l);
 }

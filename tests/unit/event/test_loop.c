@@ -60,7 +60,7 @@ static void timers(struct ev_env *env)
     assert_true(env->loop.stats.waits - waits < 40);
     for (size_t i = 0; i < ARRAY_LEN(ms); i++) {
         assert_true(a[i].fired >= a[i].at);
-        assert_true(a[i].fired <= a[i].at + TIMER_TICK_MS + 150);
+        assert_true(a[i].fired <= a[i].at + TIMER_TICK_MS + 1000);
     }
 }
 
@@ -87,7 +87,7 @@ static void timer_armed_in_a_completion(struct ev_env *env)
     uint64_t began = ev_now_ms();
     while (a.fired == 0 && ev_now_ms() < began + 2000)
         loop_turn(&env->loop, began + 2000);
-    assert_true(a.fired != 0 && a.fired - began < 200);
+    assert_true(a.fired != 0 && a.fired - began < 1000);
     loop_close_fd(&env->loop, pair[0]);
     close(pair[1]);
     ev_turn_for(env, 1);
@@ -121,17 +121,17 @@ static void deadline_cancels(struct ev_env *env)
     EV_DO(env, op_recv(&env->loop, &o.op, pair[0]));
     deadline_init(&p.d, &env->loop.timers, out_of_patience);
     for (int i = 0; i < 5; i++) {
-        deadline_set(&p.d, ev_now_ms() + 300);
+        deadline_set(&p.d, ev_now_ms() + 700);
         ev_turn_for(env, 80);
         ev_put(pair[1], "x", 1);
-        EV_UNTIL(env, o.n == (size_t)i + 1);
+        EV_UNTIL(env, o.n == (size_t)i + 1 || p.expired != 0);
         assert_int_equal(p.expired, 0);
     }
     uint64_t until = ev_now_ms() + 60;
     deadline_set(&p.d, until);
     ev_wait_final(env, &o);
     assert_int_equal(o.res, -ECANCELED);
-    assert_true(p.expired >= until && ev_now_ms() < until + 300);
+    assert_true(p.expired >= until && ev_now_ms() < until + 2000);
     deadline_fini(&p.d);
     ev_op_fini(&o);
     loop_close_fd(&env->loop, pair[0]);
@@ -183,7 +183,7 @@ static void end_of_turn(struct ev_env *env)
     loop_at_turn_end(&env->loop, &later.t); /* once all the same */
     uint64_t began = ev_now_ms();
     loop_turn(&env->loop, began + 2000); /* and without sleeping */
-    assert_true(ev_now_ms() - began < 500);
+    assert_true(ev_now_ms() - began < 1500);
     assert_int_equal(later.runs, 1);
     later.again = 2; /* put off again from inside: the next turn, which does not sleep either */
     loop_at_turn_end(&env->loop, &later.t);
@@ -191,7 +191,7 @@ static void end_of_turn(struct ev_env *env)
         loop_turn(&env->loop, began + 2000);
         assert_int_equal(later.runs, i);
     }
-    assert_true(ev_now_ms() - began < 500);
+    assert_true(ev_now_ms() - began < 1500);
 }
 
 static void later_hook(struct ev_op *o)
@@ -215,7 +215,7 @@ static void end_of_turn_from_a_completion(struct ev_env *env)
     while (later.runs == 0 && ev_now_ms() < began + 3000)
         loop_turn(&env->loop, began + 3000);
     assert_int_equal(later.runs, 1);
-    assert_true(ev_now_ms() - began < 500);
+    assert_true(ev_now_ms() - began < 1500);
     loop_close_fd(&env->loop, pair[0]);
     close(pair[1]);
     ev_turn_for(env, 1);

@@ -131,7 +131,8 @@ static void completion_queue_overflows(struct ev_env *env)
         assert_memory_equal(recvs[i].bytes, "abcdefg", 7);
         assert_int_equal(recvs[i].finals, 0);
     }
-    assert_true(env->loop.stats.overflows > 0);
+    if (env->setting == EV_RING) /* an SQPOLL thread works beside us: it depends */
+        assert_true(env->loop.stats.overflows > 0);
     assert_int_equal(env->loop.stats.late, 0);
     for (int i = 0; i < COUNT; i++) {
         ev_cancel_and_wait(env, &recvs[i]);
