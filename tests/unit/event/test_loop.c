@@ -221,6 +221,26 @@ static void end_of_turn_from_a_completion(struct ev_env *env)
     ev_turn_for(env, 1);
 }
 
+/* A turn in which something was completed does not sleep out its time, nor does the next one. */
+static void completing_ends_the_turn(struct ev_env *env)
+{
+    int pair[2];
+    struct ev_op o;
+
+    ev_tcp_pair(pair);
+    uint64_t began = ev_now_ms();
+    for (int i = 0; i < 10; i++) {
+        ev_op_init(env, &o);
+        EV_DO(env, op_send(&env->loop, &o.op, pair[0], "x", 1, 0));
+        while (o.finals == 0)
+            loop_turn(&env->loop, began + 3000);
+    }
+    assert_true(ev_now_ms() - began < 1500);
+    loop_close_fd(&env->loop, pair[0]);
+    close(pair[1]);
+    ev_turn_for(env, 1);
+}
+
 /* --- polling --- */
 
 static void take_signals(struct ev_op *o)
@@ -379,6 +399,7 @@ int main(void)
         {"stops and runs again", stops, 0, NULL},
         {"end of turn", end_of_turn, 0, NULL},
         {"end of turn from a completion", end_of_turn_from_a_completion, 0, NULL},
+        {"completing ends the turn", completing_ends_the_turn, 0, NULL},
         {"poll a signalfd", poll_a_signalfd, 0, NULL},
         {"poll inotify", poll_inotify, 0, NULL},
         {"poll what is ready", poll_what_is_ready, 0, NULL},
