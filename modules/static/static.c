@@ -5,6 +5,7 @@
  * because only here it is known what a 200 would carry.
  */
 #include "http/http.h"
+#include "http/range.h"
 #include "http/request.h"
 #include "proto/cond.h"
 #include "proto/uri.h"
@@ -72,10 +73,10 @@ static struct etag tag_of(struct str quoted)
     return t;
 }
 
-static enum cond_result evaluate(struct request *r, const struct fentry *e)
+static void target_of(struct request *r, const struct fentry *e, struct cond_target *t)
 {
-    struct response *res = &r->res;
-    struct cond_target t = {
+    const struct response *res = &r->res;
+    *t = (struct cond_target){
         .mtime = e->mtime_s,
         .has_etag = res->etag.n != 0,
         .has_mtime = res->last_modified.n != 0,
@@ -83,15 +84,35 @@ static enum cond_result evaluate(struct request *r, const struct fentry *e)
         .since = since_of(r->loc->conf->if_modified_since),
         .now_year = date_civil(r->start_wall.tv_sec).year,
     };
-    if (t.has_etag)
-        t.etag = tag_of(res->etag);
-    return cond_evaluate(r->fields, r->field_count, r->meta.first, &t);
+    if (t->has_etag)
+        t->etag = tag_of(res->etag);
+}
+
+/* Preconditions, then ranges (RFC 9110 13.2.2). */
+static enum verdict narrow(struct request *r, const struct fentry *e)
+{
+    struct response *res = &r->res;
+    struct cond_target t;
+    target_of(r, e, &t);
+    switch (cond_evaluate(r->fields, r->field_count, r->meta.first, &t)) {
+    case COND_NONE:
+        break;
+    case COND_NOT_MODIFIED:
+        res->status = 304;
+        res->body = BODY_NONE;
+        return VERDICT_DONE;
+    case COND_PRECONDITION_FAILED:
+        return response_error(r, 412);
+    }
+    if (!range_asked(r))
+        return VERDICT_DONE;
+    return range_apply(r, cond_range_applies(r->fields, r->meta.first, &t));
 }
 
 static enum verdict serve(struct request *r, struct fentry *e)
 {
     struct response *res = &r->res;
-    bool plain = !r->error_page && !conditional(r);
+    bool plain = !r->error_page && !conditional(r) && !range_asked(r);
     const struct fhead *kept = plain ? fentry_head(e, r->loc, 200, 0) : NULL;
     if (kept != NULL) {
         res->status = 200;
@@ -103,19 +124,7 @@ static enum verdict serve(struct request *r, struct fentry *e)
         return VERDICT_DONE;
     }
     response_file(r, e);
-    if (r->error_page || plain)
-        return VERDICT_DONE;
-    switch (evaluate(r, e)) {
-    case COND_NONE:
-        break;
-    case COND_NOT_MODIFIED:
-        res->status = 304;
-        res->body = BODY_NONE;
-        break;
-    case COND_PRECONDITION_FAILED:
-        return response_error(r, 412);
-    }
-    return VERDICT_DONE;
+    return r->error_page || plain ? VERDICT_DONE : narrow(r, e);
 }
 
 /* Takes over the reference to the entry. */

@@ -176,27 +176,37 @@ static void put_entry(void *arg)
     fentry_put(arg);
 }
 
-static bool write_file(struct request *r)
+/* [off, off + n) of the entry: from its body in memory, else from its descriptor. */
+static bool write_range(struct request *r, uint64_t off, uint64_t n)
 {
-    struct response *res = &r->res;
     struct output *o = &r->conn->out;
     struct out_pool *pool = &r->conn->net->out;
-    struct fentry *e = res->entry;
-    if (res->length == 0)
+    struct fentry *e = r->res.entry;
+    if (n == 0)
         return true;
-    if (e->body != NULL && res->length <= BODY_COPY_MAX)
-        return out_copy(o, pool, e->body + res->off, res->length);
+    if (e->body != NULL && n <= BODY_COPY_MAX)
+        return out_copy(o, pool, e->body + off, n);
     struct out_ref ref = {put_entry, fentry_get(e)};
     const struct http_conf *conf = r->loc->conf;
     bool use_splice = conf->splice == HTTP_SPLICE_ON ||
-                      (conf->splice == HTTP_SPLICE_AUTO &&
-                       res->length >= (uint64_t)conf->splice_min_size);
-    bool ok = e->body != NULL
-                  ? out_ref(o, pool, e->body + res->off, res->length, ref)
-                  : out_file(o, pool, e->fd, res->off, res->length, use_splice, ref);
+                      (conf->splice == HTTP_SPLICE_AUTO && n >= (uint64_t)conf->splice_min_size);
+    bool ok = e->body != NULL ? out_ref(o, pool, e->body + off, n, ref)
+                              : out_file(o, pool, e->fd, off, n, use_splice, ref);
     if (!ok)
         fentry_put(e);
     return ok;
+}
+
+static bool write_parts(struct request *r)
+{
+    const struct response *res = &r->res;
+    for (size_t i = 0; i < res->part_count; i++) {
+        const struct body_part *p = &res->parts[i];
+        if (!out_copy(&r->conn->out, &r->conn->net->out, p->head.p, p->head.n) ||
+            !write_range(r, p->off, p->length))
+            return false;
+    }
+    return true;
 }
 
 static bool write_body(struct request *r)
@@ -208,7 +218,9 @@ static bool write_body(struct request *r)
     case BODY_BYTES: /* copied: request memory may go before the kernel has taken it */
         return out_copy(&r->conn->out, &r->conn->net->out, res->bytes.p, res->bytes.n);
     case BODY_FILE:
-        return write_file(r);
+        return write_range(r, res->off, res->length);
+    case BODY_PARTS:
+        return write_parts(r);
     case BODY_STREAM:
         return true; /* pumped */
     }

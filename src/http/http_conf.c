@@ -55,6 +55,9 @@ static const struct directive rows[] = {
      .doc = "Sends large files without copying them; auto: from splice_min_size on."},
     {"splice_min_size", CTYPE_SIZE, ANY, FIELD(splice_min_size), .dflt = "64k",
      .doc = "What is smaller is read and sent from memory."},
+    {"max_ranges", CTYPE_INT, ANY, FIELD(max_ranges), .min = 0, .max = 1 << 20,
+     .flags = ROW_UNLIMITED, .dflt = "16",
+     .doc = "Ranges that one request may ask for; with more it gets the whole file. 0: none."},
 
     /* cache */
     {"open_file_cache", CTYPE_ARGS, ANY, FIELD(open_file_cache), .min = 1, .max = 2,

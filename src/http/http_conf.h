@@ -32,7 +32,7 @@ struct http_conf {
     struct instances charset_types;
     struct instances disable_symlinks;
     int etag, if_modified_since, splice, hidden_files;
-    int64_t splice_min_size;
+    int64_t splice_min_size, max_ranges;
     bool merge_slashes, log_not_found, internal;
     /* rows: cache (http only) */
     struct instances open_file_cache;

@@ -145,7 +145,7 @@ void response_file(struct request *r, struct fentry *e)
     res->length = e->size;
     res->content_type = response_type(r);
     res->head_cacheable = true;
-    res->accept_ranges = false;
+    res->accept_ranges = conf->max_ranges != 0;
     if (conf->etag != HTTP_ETAG_OFF)
         res->etag = str_make(e->etag, e->etag_n);
     if (e->mtime_s > 0)

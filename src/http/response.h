@@ -18,7 +18,14 @@ enum body_kind {
     BODY_NONE,
     BODY_BYTES,   /* `bytes`: in request memory or constant */
     BODY_FILE,    /* [off, off + length) of `entry` */
+    BODY_PARTS,   /* `parts` of `entry`, one after the other */
     BODY_STREAM,  /* pulled from `stream` piece by piece */
+};
+
+/* Some text, then [off, off + length) of the entry. */
+struct body_part {
+    struct str head;
+    uint64_t off, length;
 };
 
 enum pull { PULL_MORE, PULL_END, PULL_WAIT, PULL_ERROR };
@@ -47,6 +54,8 @@ struct response {
     struct str bytes;
     struct fentry *entry;       /* referenced; validators come from it too */
     struct stream *stream;
+    struct body_part *parts;
+    size_t part_count;
     struct str content_type;    /* empty: none */
     struct str charset;         /* appended to content_type by the writer */
     struct str location;        /* Location, already encoded */
