@@ -6,6 +6,7 @@
  */
 #include "http/http.h"
 #include "http/request.h"
+#include "proto/uri.h"
 
 #include <errno.h>
 
@@ -34,16 +35,6 @@ extern const struct module index_module;
 
 /* ---- configuration ---- */
 
-/* No segment "." or "..": such a path must not get past the normalisation of requests. */
-static bool plain_path(struct str path)
-{
-    struct str rest = path, segment;
-    while (rest.n != 0 && str_split(&rest, '/', &segment))
-        if (str_eq(segment, STR(".")) || str_eq(segment, STR("..")))
-            return false;
-    return path.n != 0 && str_chr(path, '\0') < 0;
-}
-
 static bool compile_name(struct cycle_http *cy, struct block *b, const struct arg *arg,
                          struct index_name *name)
 {
@@ -51,7 +42,7 @@ static bool compile_name(struct cycle_http *cy, struct block *b, const struct ar
                           arg->text))
         return false;
     name->absolute = name->name.literal && str_starts(arg->text, STR("/"));
-    if (!name->name.literal || plain_path(arg->text))
+    if (!name->name.literal || uri_is_plain(arg->text))
         return true;
     diag_error(cy->diag, arg->pos, b->path,
                "index: \"" STR_FMT "\" is not valid, expected the name of a file without . or ..",
@@ -123,7 +114,7 @@ static enum verdict try_names(struct request *r, size_t i)
         struct str text = template_eval(&name->name, r);
         if (name->absolute)
             return request_redirect(r, text, r->args);
-        if (!name->name.literal && !plain_path(text))
+        if (!name->name.literal && !uri_is_plain(text))
             continue;
         if (text.p[0] == '/')
             return request_redirect(r, text, r->args);

@@ -148,3 +148,12 @@ struct str uri_extension(struct str path)
     }
     return STR("");
 }
+
+bool uri_is_plain(struct str path)
+{
+    struct str rest = path, segment;
+    while (rest.n != 0 && str_split(&rest, '/', &segment))
+        if (str_eq(segment, STR(".")) || str_eq(segment, STR("..")))
+            return false;
+    return path.n != 0 && str_chr(path, '\0') < 0;
+}

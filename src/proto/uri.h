@@ -25,6 +25,12 @@ enum uri_result uri_normalise(struct str raw, bool merge_slashes, char *to, stru
 struct str uri_hidden_segment(struct str path);
 
 /*
+ * No segment "." or "..", no NUL, not empty: what a configuration makes of variables is checked
+ * with this before it is used as a decoded path.
+ */
+bool uri_is_plain(struct str path);
+
+/*
  * Percent-encodes a decoded path for Location and links (RFC 3986 pchar and '/'). A run of slashes
  * in front is written as one "/". ':' stands for itself: a relative link needs "./" before it.
  */
