@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections that a proxy opened for a client: its PROXY header comes first (proto/proxy_hdr.h). */
+/* Connections a proxy opened for a client: its PROXY header comes first (proto/proxy_hdr.h). */
 #ifndef SLUICE_NET_PROXIED_H
 #define SLUICE_NET_PROXIED_H
 
