@@ -9,11 +9,13 @@ build=${1:-build}
 [ -f "$build/config.h" ] || { echo "$build/config.h: run ./configure first"; exit 1; }
 cc=$(sed -n 's/^CC := //p' "$build/config.mk")
 {
-    tracked h | grep -E '^(src|modules|tests)/' | while read -r header; do
-        # shellcheck disable=SC2086
-        echo "#include \"$header\"" | $cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-function -Werror \
-            -fsyntax-only -I. -Isrc "-I$build" -Itests "-I$(dirname "$header")" -x c - 2>&1 | grep -m 1 error
-    done
+    # Each says one line at most: the first error.
+    export build cc
+    # shellcheck disable=SC2016
+    tracked h | grep -E '^(src|modules|tests)/' | xargs -P "$(nproc)" -n 1 sh -c '
+        echo "#include \"$1\"" | $cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-function -Werror \
+            -fsyntax-only -I. -Isrc "-I$build" -Itests "-I$(dirname "$1")" -x c - 2>&1 | grep -m 1 error
+        exit 0' -
     source_files | grep '\.c$' | while read -r file; do
         own=${file%.c}.h
         [ -f "$own" ] || continue
