@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single-page sites.  The usual "try_files $uri /index.html" answers a missing script with a 200 and
- * the shell, which caches then keep in its place; here only navigations get the shell.
+ * Single-page sites.  The usual "try_files $uri /index.html" answers a missing script with a 200
+ * and the shell, which caches then keep in its place; here only navigations get the shell.
  */
 #include "http/http.h"
 #include "http/request.h"
