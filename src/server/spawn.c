@@ -97,6 +97,9 @@ static void leave_master(struct master *m, const struct cycle *mine)
     control_fini(&m->control, false);
     fd_close(&m->sigfd);
     fd_close(&m->upgrade_fd);
+    /* Who started the daemon may wait for the end of its output: the master lets go when ready. */
+    if (m->daemon.report_fd >= 0)
+        fd_null_stdio(true);
     fd_close(&m->daemon.report_fd);
     upgrade_leave();
 }
