@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#define HUNG_MS 2500
+#define HUNG_MS 3000
 #define ENDLESS_MS 60000
 
 /* The state letter of a process as /proc has it, 0 if it cannot be told. */
