@@ -30,9 +30,9 @@ const struct section *const *cycle_sections(void)
 
 /* ---- main and events: what rows cannot express ---- */
 
-static bool fault(struct cycle *c, struct diag *d, const struct arg *arg, const char *expected)
+static bool fault(struct diag *d, const char *path, const struct arg *arg, const char *expected)
 {
-    diag_error(d, arg->pos, c->main_block->path, "\"" STR_FMT "\": expected %s", STR_ARG(arg->text),
+    diag_error(d, arg->pos, str_z(path), "\"" STR_FMT "\": expected %s", STR_ARG(arg->text),
                expected);
     return false;
 }
@@ -57,7 +57,7 @@ static bool read_workers(struct cycle *c, struct diag *d, struct cpu_wish *wish)
     int64_t n = 0;
     if (!str_eq(arg->text, STR("auto")) &&
         (!value_int(arg->text, &n, NULL) || n < 1 || n > WORKERS_MAX))
-        return fault(c, d, arg, "auto or a number from 1 to 1024");
+        return fault(d, "worker_processes", arg, "auto or a number from 1 to 1024");
     wish->workers = c->main->master_process ? (unsigned)n : 1;
     return true;
 }
@@ -74,7 +74,8 @@ static bool read_affinity(struct cycle *c, struct diag *d, struct cpu_wish *wish
         return false;
     for (size_t i = 0; i < in->n; i++)
         if (!cpuset_parse(in->v[i].text, &lists[i]) || cpuset_count(&lists[i]) == 0)
-            return fault(c, d, &in->v[i], "auto, off, or CPU lists such as 0-3,8");
+            return fault(d, "worker_cpu_affinity", &in->v[i],
+                         "auto, off, or CPU lists such as 0-3,8");
     wish->affinity = CPU_AFFINITY_LIST;
     wish->lists = lists;
     wish->list_count = in->n;
@@ -92,7 +93,7 @@ static bool read_sqpoll_cpu(struct cycle *c, struct diag *d, struct cpu_wish *wi
     for (size_t i = 0; i < in->n; i++) {
         int64_t v;
         if (!value_int(in->v[i].text, &v, NULL) || v < 0 || v >= CPUSET_MAX)
-            return fault(c, d, &in->v[i], "auto or CPU numbers");
+            return fault(d, "events.sqpoll_cpu", &in->v[i], "auto or CPU numbers");
         cpus[i] = (int)v;
     }
     wish->sqpoll_cpus = cpus;
@@ -105,10 +106,10 @@ static bool read_recv_buffers(struct cycle *c, struct diag *d)
     const struct args *in = &c->events->recv_buffers.v[0];
     int64_t count, size = 4096;
     if (!value_int(in->v[0].text, &count, NULL) || count < 1 || count > RECV_COUNT_MAX)
-        return fault(c, d, &in->v[0], "a number from 1 to 32768");
+        return fault(d, "events.recv_buffers", &in->v[0], "a number from 1 to 32768");
     if (in->n > 1 && (!value_size(in->v[1].text, &size, NULL) || size < RECV_SIZE_MIN ||
                       size > RECV_SIZE_MAX))
-        return fault(c, d, &in->v[1], "a size from 1k to 64k");
+        return fault(d, "events.recv_buffers", &in->v[1], "a size from 1k to 64k");
     c->recv_count = (uint32_t)count;
     c->recv_size = (uint32_t)size;
     return true;
@@ -120,7 +121,7 @@ static bool read_priority(struct cycle *c, struct diag *d)
     bool negative = arg->text.n > 0 && arg->text.p[0] == '-';
     int64_t v;
     if (!value_int(str_skip(arg->text, negative ? 1 : 0), &v, NULL) || v > 20)
-        return fault(c, d, arg, "a number from -20 to 20");
+        return fault(d, "worker_priority", arg, "a number from -20 to 20");
     c->priority = (int)(negative ? -v : v);
     return true;
 }
@@ -153,9 +154,9 @@ static bool read_error_logs(struct cycle *c, struct diag *d)
         const struct args *in = &c->main->error_log.v[i];
         int level;
         if (str_starts(in->v[0].text, STR("syslog:")))
-            good = fault(c, d, &in->v[0], "a file or stderr (syslog is not built in)");
+            good = fault(d, "error_log", &in->v[0], "a file or stderr (syslog is not built in)");
         if (in->n > 1 && !value_enum(in->v[1].text, log_level_names, &level, NULL))
-            good = fault(c, d, &in->v[1],
+            good = fault(d, "error_log", &in->v[1],
                          "emerg, alert, crit, error, warn, notice, info or debug");
         if (i == LOG_SINKS) {
             diag_error(d, in->pos, STR("error_log"), "at most %d error logs are possible",
