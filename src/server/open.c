@@ -59,6 +59,24 @@ static size_t error_log_count(const struct cycle *c)
     return c->main->error_log.n == 0 ? 1 : c->main->error_log.n;
 }
 
+/* Directories below the prefix are ours to make; elsewhere a missing one is a mistake. */
+static bool below_prefix(const struct cycle *c, struct str path)
+{
+    struct str prefix = c->http.prefix;
+    return str_starts(path, prefix) &&
+           (str_ends(prefix, STR("/")) || (path.n > prefix.n && path.p[prefix.n] == '/'));
+}
+
+static enum status open_log(const struct cycle *c, struct str path, int *fd, struct os_error *e)
+{
+    if (below_prefix(c, path)) {
+        enum status st = file_make_parent(path.p, 0755, e);
+        if (st != STATUS_OK)
+            return st;
+    }
+    return logfile_open(path.p, log_group(c), fd, e);
+}
+
 static bool open_error_logs(struct cycle *c, struct buf *report)
 {
     struct os_error e;
@@ -69,8 +87,7 @@ static bool open_error_logs(struct cycle *c, struct buf *report)
         struct str path = error_log(c, i, &level);
         if (path.p == NULL)
             return no_memory(report);
-        if (!str_eq(path, STR("stderr")) &&
-            logfile_open(path.p, log_group(c), &fd, &e) != STATUS_OK)
+        if (!str_eq(path, STR("stderr")) && open_log(c, path, &fd, &e) != STATUS_OK)
             return report_error(report, &e);
         log_add_sink(&c->log, fd, (enum log_level)level, path.p); /* digest() counted them */
     }
@@ -82,7 +99,7 @@ static bool open_access_logs(struct cycle *c, struct buf *report)
     struct os_error e;
     for (size_t i = 0; i < c->http.log_file_count; i++) {
         struct log_file *f = c->http.log_files[i];
-        if (logfile_open(f->path.p, log_group(c), &f->fd, &e) != STATUS_OK)
+        if (open_log(c, f->path, &f->fd, &e) != STATUS_OK)
             return report_error(report, &e);
     }
     return true;
@@ -124,20 +141,8 @@ static bool check_parent(const char *path, struct buf *report)
     return false;
 }
 
-static bool check_log(const char *path, struct buf *report)
-{
-    struct stat st;
-    if (lstat(path, &st) == -1)
-        return errno == ENOENT || errno == ENOTDIR ? check_parent(path, report) : true;
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
-        return true;
-    buf_printf(report, "\"%s\" could not be opened for writing (%d: %s)\n", path, errno,
-               strerrordesc_np(errno));
-    return false;
-}
-
 /* Its directories are made: the nearest one that is there counts. */
-static bool check_pid(const char *path, struct buf *report)
+static bool check_made(const char *path, struct buf *report)
 {
     char part[PATH_MAX];
     struct stat st;
@@ -155,6 +160,21 @@ static bool check_pid(const char *path, struct buf *report)
         *slash = '/';
         return check_parent(part, report);
     }
+}
+
+static bool check_log(const struct cycle *c, struct str at, struct buf *report)
+{
+    const char *path = at.p;
+    struct stat st;
+    if (lstat(path, &st) == -1 && errno == ENOENT && below_prefix(c, at))
+        return check_made(path, report);
+    if (lstat(path, &st) == -1)
+        return errno == ENOENT || errno == ENOTDIR ? check_parent(path, report) : true;
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
+        return true;
+    buf_printf(report, "\"%s\" could not be opened for writing (%d: %s)\n", path, errno,
+               strerrordesc_np(errno));
+    return false;
 }
 
 /* An address that is not this host's: a datagram socket finds out without taking the port. */
@@ -175,15 +195,15 @@ static bool check_address(const struct listener *l, struct buf *report)
 
 bool cycle_check(struct cycle *c, struct buf *report)
 {
-    bool good = check_pid(c->main->pid.p, report);
+    bool good = check_made(c->main->pid.p, report);
     int level;
     for (size_t i = 0; i < error_log_count(c); i++) {
         struct str path = error_log(c, i, &level);
         if (path.p != NULL && !str_eq(path, STR("stderr")))
-            good = check_log(path.p, report) && good;
+            good = check_log(c, path, report) && good;
     }
     for (size_t i = 0; i < c->http.log_file_count; i++)
-        good = check_log(c->http.log_files[i]->path.p, report) && good;
+        good = check_log(c, c->http.log_files[i]->path, report) && good;
     for (size_t i = 0; i < c->http.listener_count; i++)
         good = check_address(c->http.listeners[i], report) && good;
     return good;
