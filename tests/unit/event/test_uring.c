@@ -176,7 +176,7 @@ static void child_with_stuck_opens(unsigned setting)
         most = n > most ? n : most;
         loop_turn(&env.loop, ev_now_ms() + 5);
     }
-    MUST(most > 0 && most <= 8);
+    MUST(most > 0 && most <= 4);
     int reader = openat(dirfd_, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     MUST(reader >= 0);
     for (int i = 0; i < COUNT; i++) {
