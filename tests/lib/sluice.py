@@ -212,10 +212,15 @@ class Server:
             return None
 
     def alarms(self):
-        """Lines of the logs that must not be there."""
+        """Lines of the logs that must not be there, the first with what came before it."""
         words = r"\[(alert|emerg|crit)\]|Sanitizer|runtime error:|CHECK"
-        return [line for rel in ("logs/error.log", "logs/stderr.txt")
-                for line in self.read(rel).splitlines() if re.search(words, line)]
+        found = []
+        for rel in "logs/error.log", "logs/stderr.txt":
+            lines = self.read(rel).splitlines()
+            for i, line in enumerate(lines):
+                if re.search(words, line):
+                    found += lines[max(0, i - 6):i + 1] if not found else [line]
+        return found
 
     def clean(self):
         masters = {p for p in self.pids | {self.pid(), self.pid("logs/sluice.pid.oldbin")} if p > 1}

@@ -42,7 +42,7 @@ def stops():
             check("%s: at once" % name, time.monotonic() - start < 3, time.monotonic() - start)
         check("%s: no worker is left" % name, until(lambda: not any(map(alive, workers)), 3))
         check("%s: no pid file is left" % name, not os.path.exists(s.path("logs/sluice.pid")))
-        check("%s: no alarm" % name, not s.alarms(), s.alarms()[:3])
+        check("%s: no alarm" % name, not s.alarms(), "\n".join(s.alarms()[:9]))
         idle.close()
         slow.close()
     s = Server()

@@ -71,7 +71,7 @@ def end(s, quiet=True):
     check("the last master stops", until(lambda: not reap(s, pid), 15))
     check("the pid file is gone", until(lambda: not os.path.exists(s.path("logs/sluice.pid")), 3))
     if quiet:
-        check("no alarm", not s.alarms(), s.alarms()[:3])
+        check("no alarm", not s.alarms(), "\n".join(s.alarms()[:9]))
 
 
 def way_back():
