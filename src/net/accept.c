@@ -3,22 +3,37 @@
 #include "net/listen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #define QUEUED_MAX 65536u
 
 /*
  * Accepting ends: what the kernel has queued for us by now is still ours, because the socket may be
- * about to be closed, which would reset it.
+ * about to be closed, which would reset it.  False: descriptors or memory ran out.
  */
-static void take_queued(struct acceptor *a)
+static bool take_queued(struct acceptor *a)
 {
     for (unsigned n = 0; n < QUEUED_MAX; n++) {
         int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd == -1)
-            return;
+            return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
         conn_accepted(a->net, fd, a->listener, a->transport);
     }
+    return true;
+}
+
+/*
+ * A pending accept is an exclusive waiter: of several, one is woken for a connection, and a worker
+ * that is hung is not too dead to be that one.  Who stands in for it therefore polls, which wakes
+ * besides.
+ */
+static void wait_for_more(struct acceptor *a)
+{
+    if (a->stands_in)
+        op_poll(a->net->loop, &a->op, a->fd, POLLIN, 0);
+    else
+        op_accept(a->net->loop, &a->op, a->fd);
 }
 
 static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
@@ -26,6 +41,12 @@ static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned 
     static struct log_rate rate;
     struct acceptor *a = container_of(op, struct acceptor, op);
     uint32_t held;
+    if (op->kind == OP_POLL) {
+        a->stands_in = take_queued(a); /* what has run out is waited for by the back end */
+        if (a->wanted)
+            wait_for_more(a);
+        return;
+    }
     if (LIKELY(res >= 0)) {
         conn_accepted(a->net, res, a->listener, a->transport);
         return;
@@ -36,7 +57,7 @@ static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned 
     if (flags & OP_MORE)
         return;
     if (a->wanted)
-        op_accept(loop, op, a->fd);
+        wait_for_more(a);
     else
         take_queued(a);
 }
@@ -48,11 +69,12 @@ void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, 
     op_init(&a->op, accept_done);
 }
 
-void acceptor_start(struct acceptor *a)
+void acceptor_start(struct acceptor *a, bool stands_in)
 {
     a->wanted = true;
+    a->stands_in = stands_in;
     if (!op_busy(&a->op))
-        op_accept(a->net->loop, &a->op, a->fd);
+        wait_for_more(a);
 }
 
 void acceptor_stop(struct acceptor *a)

@@ -29,11 +29,12 @@ struct acceptor {
     int fd;
     uint32_t owner;                 /* the worker whose socket it is */
     bool wanted;
+    bool stands_in;                 /* for the owner, who is away or hung */
 };
 
 void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, uint32_t owner,
                    int fd, const struct transport *t);
-void acceptor_start(struct acceptor *a);  /* fine when it runs */
+void acceptor_start(struct acceptor *a, bool stands_in);  /* fine when it runs */
 void acceptor_stop(struct acceptor *a);   /* op_busy(&a->op) until the stop is through */
 
 #endif

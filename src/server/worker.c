@@ -155,7 +155,7 @@ static void accept_for(struct worker *w, uint32_t owner, bool on)
         if (a->owner != owner)
             continue;
         if (on && !w->quitting)
-            acceptor_start(a);
+            acceptor_start(a, owner != w->index);
         else
             acceptor_stop(a);
     }
