@@ -270,13 +270,14 @@ class Conn:
             name, value = line.split(":", 1)
             fields[name.lower()] = value.strip()
         length = int(fields.get("content-length", 0))
-        while len(self.buf) < length:
-            more = self.s.recv(65536)
+        body = bytearray(self.buf[:length])
+        self.buf = self.buf[length:]
+        while len(body) < length:
+            more = self.s.recv(min(1 << 20, length - len(body)))
             if not more:
-                raise ConnectionError("%d of %d body bytes" % (len(self.buf), length))
-            self.buf += more
-        body, self.buf = self.buf[:length], self.buf[length:]
-        return int(lines[0].split()[1]), fields, body
+                raise ConnectionError("%d of %d body bytes" % (len(body), length))
+            body += more
+        return int(lines[0].split()[1]), fields, bytes(body)
 
     def get(self, path="/probe.txt", fields="", method="GET"):
         self.send(path, fields, method)
