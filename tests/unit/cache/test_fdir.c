@@ -117,8 +117,10 @@ static void several_roots(struct ev_env *env)
         for (int i = 0; i < 300; i++) {
             snprintf(root, sizeof(root), "site%d", i);
             snprintf(text, sizeof(text), "site%d/f", i);
-            if (n == 0)
+            if (n == 0) {
                 unit_write(&u, text, text);
+                unit_touch(&u, text, 1000000000, 0); /* young ones are rechecked */
+            }
             expect(&u, root, "/f", text, 0);
         }
     assert_true(unit_stats(&u).hits >= 590);
