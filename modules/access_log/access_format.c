@@ -89,6 +89,18 @@ WRITER(write_bytes)
     wbuf_dec(w, request_sent(r));
 }
 
+WRITER(write_protocol)
+{
+    if (r->line.major == 0) {
+        wbuf_str(w, f->absent);
+        return;
+    }
+    wbuf_str(w, STR("HTTP/"));
+    wbuf_dec(w, r->line.major);
+    wbuf_char(w, '.');
+    wbuf_dec(w, r->line.minor);
+}
+
 /* Seconds with three digits behind the point. */
 WRITER(write_request_time)
 {
@@ -113,6 +125,7 @@ static const struct {
     {"http_user_agent", write_user_agent},
     {"request", write_request},
     {"request_time", write_request_time},
+    {"server_protocol", write_protocol},
     {"status", write_status},
 };
 

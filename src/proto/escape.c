@@ -8,6 +8,32 @@
 static const char hex_upper[] = "0123456789ABCDEF";
 static const char hex_lower[] = "0123456789abcdef";
 
+/* Eight bytes at a time: the top bit of some byte is set if one of them is what its name says. */
+#define BYTES(c) (UINT64_C(0x0101010101010101) * (c))
+static inline uint64_t any_zero(uint64_t x)
+{
+    return (x - BYTES(1)) & ~x & BYTES(0x80);
+}
+
+static inline uint64_t any_special(uint64_t x) /* controls, 0x7f and above, '"', '\\' */
+{
+    return ((x - BYTES(0x20)) & ~x & BYTES(0x80)) | (x & BYTES(0x80)) |
+           any_zero(x ^ BYTES(0x7f)) | any_zero(x ^ BYTES('"')) | any_zero(x ^ BYTES('\\'));
+}
+
+/* Passes over harmless bytes, eight by eight; what is left is to be looked at one by one. */
+static inline const char *skip_plain(const char *p, const char *end, bool angles)
+{
+    uint64_t x;
+    for (; end - p >= (ptrdiff_t)sizeof(x); p += sizeof(x)) {
+        memcpy(&x, p, sizeof(x));
+        if (any_special(x) ||
+            (angles && (any_zero(x ^ BYTES('<')) | any_zero(x ^ BYTES('>'))) != 0))
+            break;
+    }
+    return p;
+}
+
 static struct str html_entity(char c)
 {
     switch (c) {
@@ -100,7 +126,7 @@ void escape_json(struct wbuf *w, struct str s)
 {
     const char *from = s.p, *end = s.p + s.n;
 
-    for (const char *p = s.p; p < end;) {
+    for (const char *p = skip_plain(s.p, end, true); p < end;) {
         unsigned char c = (unsigned char)*p;
         size_t n = utf8_length(p, end);
         if (n > 1 || (n == 1 && c >= 0x20 && c != 0x7f && c != '"' && c != '\\' && c != '<' &&
@@ -111,6 +137,7 @@ void escape_json(struct wbuf *w, struct str s)
         wbuf_str(w, str_between(from, p));
         json_escape(w, c);
         from = ++p;
+        p = skip_plain(p, end, true);
     }
     wbuf_str(w, str_between(from, end));
 }
@@ -119,7 +146,7 @@ void escape_log(struct wbuf *w, struct str s)
 {
     const char *from = s.p, *end = s.p + s.n;
 
-    for (const char *p = s.p; p < end; p++) {
+    for (const char *p = skip_plain(s.p, end, false); p < end; p++) {
         unsigned char c = (unsigned char)*p;
         if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
             continue;

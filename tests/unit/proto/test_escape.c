@@ -85,11 +85,38 @@ static void log_every_byte(void **state)
     }
 }
 
+/* Every byte at every place of runs that are longer than what is looked at in one step. */
+static void every_byte_everywhere(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 20; n++) {
+        for (size_t at = 0; at < n; at++) {
+            for (int c = 0; c < 256; c++) {
+                char in[20], json[160], line[160], one[2][16];
+                memset(in, 'a', sizeof(in));
+                in[at] = (char)c;
+                struct wbuf j = wbuf_make(json, sizeof(json)), l = wbuf_make(line, sizeof(line));
+                struct wbuf j1 = wbuf_make(one[0], 16), l1 = wbuf_make(one[1], 16);
+                escape_json(&j, str_make(in, n));
+                escape_log(&l, str_make(in, n));
+                escape_json(&j1, str_make(in + at, 1));
+                escape_log(&l1, str_make(in + at, 1));
+                size_t jn = (size_t)(j1.at - one[0]), ln = (size_t)(l1.at - one[1]);
+                assert_int_equal(j.at - json, n - 1 + jn);
+                assert_int_equal(l.at - line, n - 1 + ln);
+                assert_memory_equal(json + at, one[0], jn);
+                assert_memory_equal(line + at, one[1], ln);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(escape_table),
         cmocka_unit_test(log_every_byte),
+        cmocka_unit_test(every_byte_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
