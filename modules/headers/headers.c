@@ -221,9 +221,9 @@ static void add_lines(struct request *r, struct response *res, const struct head
         if (!good && !line->always)
             continue;
         struct str value = template_eval(&line->value, r);
-        if (set_validator(res, line->name, value) || value.n == 0)
+        if (header_value_ok(value) && set_validator(res, line->name, value))
             continue;
-        if (!header_add(r, line->name, value))
+        if (value.n != 0 && !header_add(r, line->name, value))
             log_error(&r->log, "the header " STR_FMT " has a value that cannot be sent",
                       STR_ARG(line->name));
     }

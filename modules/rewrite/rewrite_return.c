@@ -58,7 +58,8 @@ struct closing {
 
 static void close_now(struct turn *t)
 {
-    conn_close(container_of(t, struct closing, turn)->conn, CLOSE_NO_ANSWER);
+    /* the answers before it in a pipeline go out */
+    conn_close_sent(container_of(t, struct closing, turn)->conn, CLOSE_NO_ANSWER);
 }
 
 static void forget(void *arg)

@@ -154,6 +154,7 @@ struct send_file {
     bool use_splice;        /* false: sendfile(2), no pipe */
     /* sendfile.c's and the back end's: */
     bool blocked;           /* the socket was full: wait for it first */
+    bool woken;             /* because a file buffer came back, which it has not taken yet */
     bool uncached;          /* reading does not bring the file into the page cache */
     int pipe[2];            /* -1 while it has none */
     uint32_t piped;         /* bytes waiting in the pipe */

@@ -91,14 +91,27 @@ void send_file_cancel(struct loop *loop, struct op *op)
 void send_file_wake(struct loop *loop)
 {
     struct list *l = list_pop_front(&loop->file_waiters);
-    if (l != NULL)
-        loop_at_turn_end(loop, container_of(l, struct turn, link));
+    if (l == NULL)
+        return;
+    struct send_file *sf = container_of(l, struct send_file, turn.link);
+    sf->woken = true;
+    loop_at_turn_end(loop, &sf->turn);
+}
+
+/* Woken and not in need of the buffer any more: else the next one would wait for ever. */
+static void pass_on(struct send_file *sf)
+{
+    if (!sf->woken)
+        return;
+    sf->woken = false;
+    send_file_wake(sf->loop);
 }
 
 static void finish(struct send_file *sf, int32_t res)
 {
     struct op *op = sf->op;
     sf->op = NULL;
+    pass_on(sf);
     if (sf->left == 0 || res <= 0) { /* others may need them */
         drop_buf(sf->loop, sf);
         pipe_pool_put(sf->loop->pipes, sf->pipe, sf->piped == 0);
@@ -126,6 +139,7 @@ static void step_done(struct loop *loop, struct op *op, int32_t res, unsigned fl
 static void wait_writable(struct send_file *sf)
 {
     drop_buf(sf->loop, sf);
+    pass_on(sf);
     if (sf->sent > 0) {
         sf->blocked = true;
         finish(sf, (int32_t)sf->sent);
@@ -252,6 +266,7 @@ static enum step send_direct(struct send_file *sf, uint32_t n)
 /* Reads the range through the back end; the completion goes on with the steps. */
 static enum step fill_buf(struct send_file *sf, uint32_t n)
 {
+    sf->woken = false;
     sf->buf = loop_file_buf_get(sf->loop);
     if (sf->buf == NULL) {
         list_push_back(&sf->loop->file_waiters, &sf->turn.link);

@@ -146,6 +146,20 @@ static void wait_for_head(struct conn *c)
                                                    : conf->client_header_timeout));
 }
 
+/* Only output that moves puts the deadline off: what a client sends says nothing of its reading. */
+static void wait_for_output(struct conn *c)
+{
+    struct h1 *h = h1_of(c);
+    if (conn_pending(c) == 0) {
+        h->sending = false;
+        conn_timeout(c, TIMER_NEVER);
+    } else if (!h->sending || h->sent != c->out.sent) {
+        h->sending = true;
+        h->sent = c->out.sent;
+        conn_timeout(c, (uint64_t)h1_conf(c)->send_timeout);
+    }
+}
+
 /* After any change: which deadline holds now, and is the connection at its end? */
 static void settle(struct conn *c)
 {
@@ -155,9 +169,10 @@ static void settle(struct conn *c)
         return;
     bool answering = h->open != NULL || !list_empty(&h->answered);
     if (answering) {
-        conn_timeout(c, conn_pending(c) > 0 ? (uint64_t)conf->send_timeout : TIMER_NEVER);
+        wait_for_output(c);
         return;
     }
+    h->sending = false;
     if (h->last || (c->ended && h->in_n == 0)) {
         finish_conn(c);
         return;

@@ -24,6 +24,8 @@ struct h1 {
     bool feeding;              /* in h1_feed(): do not enter it again */
     bool last;                 /* no further request is read */
     bool in_head;              /* part of a head has come: the head timeout runs */
+    bool sending;              /* the send timeout runs, since out.sent was: */
+    uint64_t sent;
     uint64_t body_left;
     uint64_t body_max;         /* what may still come of a chunked body, before it is 413 */
     struct h1_chunk chunk;

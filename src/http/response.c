@@ -25,17 +25,19 @@ static void response_reset(struct request *r)
     response_init(res);
 }
 
-static bool clean(struct str s)
+bool header_value_ok(struct str value)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] == '\r' || s.p[i] == '\n' || s.p[i] == '\0')
+    for (size_t i = 0; i < value.n; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
             return false;
+    }
     return true;
 }
 
 bool header_add(struct request *r, struct str name, struct str value)
 {
-    if (name.n == 0 || !clean(name) || !clean(value))
+    if (name.n == 0 || !header_value_ok(name) || !header_value_ok(value))
         return false;
     struct header *h = ARENA_NEW(&r->mem, struct header);
     if (h == NULL)
@@ -105,8 +107,46 @@ static struct str absolute_location(struct request *r, struct str path)
                         STR_ARG(host), port, STR_ARG(path));
 }
 
+static bool graphic(unsigned char c)
+{
+    return c > 0x20 && c < 0x7f;
+}
+
+/*
+ * No byte may end the line or be more than the URL: a template may hold what a client has encoded
+ * and we have decoded, "$uri" above all. What is encoded already stays as it is.
+ */
+static bool encode_location(struct request *r, struct str *location)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    size_t odd = 0;
+    for (size_t i = 0; i < location->n; i++)
+        odd += !graphic((unsigned char)location->p[i]);
+    if (odd == 0)
+        return true;
+    size_t room = location->n + 2 * odd;
+    char *mem = arena_bytes(&r->mem, room);
+    if (mem == NULL)
+        return false;
+    struct wbuf w = wbuf_make(mem, room);
+    for (size_t i = 0; i < location->n; i++) {
+        unsigned char c = (unsigned char)location->p[i];
+        if (graphic(c)) {
+            wbuf_char(&w, (char)c);
+        } else {
+            wbuf_char(&w, '%');
+            wbuf_char(&w, hex[c >> 4]);
+            wbuf_char(&w, hex[c & 15]);
+        }
+    }
+    *location = str_between(mem, w.at);
+    return true;
+}
+
 enum verdict response_redirect(struct request *r, unsigned status, struct str location)
 {
+    if (!encode_location(r, &location))
+        return response_error(r, 500);
     if (r->loc->conf->absolute_redirect && location.n > 0 && location.p[0] == '/')
         location = absolute_location(r, location);
     response_bytes(r, status, STR("text/html"), errors_builtin(r, status));

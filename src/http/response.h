@@ -11,7 +11,7 @@ struct request;
 
 struct header {
     struct header *next;
-    struct str name, value;   /* free of CR, LF and NUL (header_add sees to it) */
+    struct str name, value;   /* free of control bytes (header_add sees to it) */
 };
 
 enum body_kind {
@@ -66,6 +66,8 @@ struct response {
 
 void response_init(struct response *res);
 
+/* May the value stand in a head (RFC 9110 5.5)? No control byte but the tab. */
+bool header_value_ok(struct str value);
 /* Adds a line; both strings live as long as the request. False: bad bytes or no memory. */
 bool header_add(struct request *r, struct str name, struct str value);
 struct header *header_find(const struct response *res, struct str name);   /* any case; NULL */
@@ -76,7 +78,7 @@ struct str response_type(const struct request *r);
 
 /* Sets the answer to bytes (constant or in request memory) with a type. */
 void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes);
-/* 3xx with a Location (already encoded) and a small page. */
+/* 3xx with a Location and a small page; bytes that no URL has in it are encoded here. */
 enum verdict response_redirect(struct request *r, unsigned status, struct str location);
 /* A file as a 200, validators and type from entry and location; takes over the reference. */
 void response_file(struct request *r, struct fentry *e);

@@ -113,7 +113,8 @@ void conn_close(struct conn *c, enum close_reason r)
     c->reason = (uint8_t)r;
     c->net->stats.closed[r]++;
     deadline_clear(&c->deadline);
-    c->ops->closed(c, r);
+    if (c->opened) /* else the protocol has not heard of it */
+        c->ops->closed(c, r);
     op_cancel(c->net->loop, &c->recv_op);
     op_cancel(c->net->loop, &c->send_op);
     loop_at_turn_end(c->net->loop, &c->turn);
@@ -123,6 +124,26 @@ void conn_abort(struct conn *c, enum close_reason r)
 {
     c->reset = true;
     conn_close(c, r);
+}
+
+void conn_close_sent(struct conn *c, enum close_reason r)
+{
+    if (out_empty(&c->out)) {
+        conn_close(c, r);
+        return;
+    }
+    c->close_sent = true;
+    c->reason = (uint8_t)r;
+    conn_flush(c);
+}
+
+/* Input that is dropped: the peer is alive, and has what is left of the whole time at most. */
+static void linger_on(struct conn *c)
+{
+    uint64_t now = c->net->loop->now_ms;
+    uint64_t left = c->linger_end_ms > now ? c->linger_end_ms - now : 0;
+    if (out_empty(&c->out))
+        conn_timeout(c, left < c->linger_idle_ms ? left : c->linger_idle_ms);
 }
 
 static void recv_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
@@ -136,6 +157,8 @@ static void recv_done(struct loop *loop, struct op *op, int32_t res, unsigned fl
     if (LIKELY(res > 0)) {
         struct str data = str_make(op->u.recv.data, (size_t)res);
         c->received += (uint32_t)res;
+        if (UNLIKELY(c->lingering))
+            linger_on(c);
         if (UNLIKELY(c->proxied != NULL) && !c->proxied->complete &&
             (!proxied_take(c, &data) || data.n == 0))
             return;
@@ -217,8 +240,12 @@ void conn_sent(struct conn *c)
         linger_shutdown(c);
     else
         c->ops->sent(c);
-    if (!c->closing && !out_empty(&c->out))
+    if (c->closing)
+        return;
+    if (!out_empty(&c->out))
         conn_flush(c);
+    else if (c->close_sent)
+        conn_close(c, c->reason);
 }
 
 static void expired(struct deadline *d, uint64_t now_ms)
@@ -233,16 +260,15 @@ static void expired(struct deadline *d, uint64_t now_ms)
         c->ops->expired(c);
 }
 
-/*
- * One deadline serves both limits: input does not extend it, so a peer that goes on sending has
- * total_ms and one that is silent no more than that either; the shorter one counts when nothing
- * is queued any more.
- */
+/* One deadline serves both limits; while output is queued, it is the longer one. */
 void conn_linger(struct conn *c, uint64_t idle_ms, uint64_t total_ms)
 {
     if (c->closing || c->lingering)
         return;
-    conn_timeout(c, out_empty(&c->out) ? idle_ms : total_ms);
+    c->linger_end_ms = c->net->loop->now_ms + total_ms;
+    c->linger_idle_ms = idle_ms < UINT32_MAX ? (uint32_t)idle_ms : UINT32_MAX;
+    conn_timeout(c, total_ms);
+    linger_on(c);
     c->lingering = true;
     conn_recv_resume(c);
     linger_shutdown(c);

@@ -58,12 +58,15 @@ struct conn {
     const struct listener *listener;   /* NULL for outbound connections */
     int fd;
     bool opened : 1, ended : 1, closing : 1, lingering : 1, reset : 1, idle : 1;
+    bool close_sent : 1;       /* to be closed for `reason` when the output is gone */
     bool recv_wanted : 1;      /* false: back pressure */
     uint8_t reason;            /* enum close_reason, once closing */
     uint32_t requests;         /* served so far */
     uint64_t id;
     uint64_t started_ms;
     uint64_t idle_ms;          /* since when it is idle */
+    uint64_t linger_end_ms;
+    uint32_t linger_idle_ms;
     uint64_t received;         /* bytes from the socket */
     struct op recv_op, send_op;
     struct turn turn;
@@ -122,6 +125,8 @@ static inline struct conn *conn_of_state(void *state)
 void conn_close(struct conn *c, enum close_reason r);
 /* As conn_close, and the peer gets a RST: what was sent must not look complete. */
 void conn_abort(struct conn *c, enum close_reason r);
+/* As conn_close, but what is queued is sent first. */
+void conn_close_sent(struct conn *c, enum close_reason r);
 /*
  * Closes politely when input may still be on its way: nothing more is written after what is queued,
  * input is read and dropped until the peer closes, idle_ms pass without any or total_ms pass in

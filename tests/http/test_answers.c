@@ -24,6 +24,7 @@ static const char PAGES[] =
     "        /as/: {error_page: '404 =410 /gone.html'}\n"
     "        /there/: {error_page: '404 =302 http://e.example/x'}\n"
     "        /away/: {error_page: '404 http://e.example/y'}\n"
+    "        /odd/: {error_page: '404 http://e.example$uri'}\n"
     "        /taken/: {error_page: '404 = /re.html'}\n"
     "        /named/: {error_page: '404 @named'}\n"
     "        '@named': {return: 200 named}\n"
@@ -48,6 +49,10 @@ static const struct row pages[] = {
     {"Q1 =410", GET("/as/none"), 410, KEEPS, .body = "page gone\n"},
     {"Q1 =302 to a URL", GET("/there/none"), 302, KEEPS, .has = "Location: http://e.example/x"},
     {"Q1 to a URL", GET("/away/none"), 302, KEEPS, .has = "Location: http://e.example/y"},
+    {"E7 CR LF into a URL", GET("/odd/%0d%0aY:1"), 302, KEEPS,
+     .has = "Location: http://e.example/odd/%0D%0AY:1", .lacks = "Y"},
+    {"E7 other bytes into a URL", GET("/odd/%1b%20%ff"), 302, KEEPS,
+     .has = "Location: http://e.example/odd/%1B%20%FF"},
     {"Q1 = takes the page's status", GET("/taken/none"), 200, KEEPS, .body = "re\n"},
     {"Q1 named location", GET("/named/none"), 404, KEEPS, .body = "named", .or_status = 200},
     {"Q1 replaced below", GET("/plain/none"), 404, KEEPS, .body_lacks = "page 404"},
@@ -92,6 +97,9 @@ static const char HEADERS[] =
     "        /gone/: {add_header: ['X-Server \"\"'], alias: html/}\n"
     "        /var/: {add_header: ['X-Uri $uri', 'X-Arg \"<$arg_a>\"', [X-List, 'a b']], alias: "
     "html/}\n"
+    "        /tag/: {add_header: ['ETag $uri', 'Last-Modified $uri'], return: 200 ok}\n"
+    "        /quoted/: {add_header: [[ETag, '\"$uri\"']], return: 200 ok}\n"
+    "        /made/: {add_header: ['X-Uri $uri'], return: 200 ok}\n"
     "        /server/: {add_header: ['Cache-Control no-store', 'Content-Security-Policy"
     " \"default-src ''self''; x\"'], alias: html/}\n"
     "        /created: {return: 201 made, add_header: X-201 yes}\n"
@@ -117,6 +125,10 @@ static const struct row headers[] = {
     {"R5 variables", GET("/var/a.txt?a=7"), 200, KEEPS,
      .has = "X-Uri: /var/a.txt\nX-Arg: <7>\nX-List: a b"},
     {"R6 no CR LF from a variable", GET("/var/%0d%0aY:1"), 404, KEEPS, .lacks = "Y"},
+    {"E7 no CR LF into ETag and Last-Modified", GET("/tag/%0d%0aY:1"), 200, KEEPS, .body = "ok",
+     .lacks = "Y"},
+    {"R6 ETag from a variable", GET("/quoted/x"), 200, KEEPS, .has = "ETag: \"/quoted/x\""},
+    {"G9 no control byte from a variable", GET("/made/%1b"), 200, KEEPS, .lacks = "X-Uri"},
     {"R5 quoted value", GET("/server/a.txt"), 200, KEEPS,
      .has = "Cache-Control: no-store\nContent-Security-Policy: default-src 'self'; x"},
     {"R5 HEAD", HEAD("/a.txt"), 200, KEEPS, .has = "X-Server: one"},
@@ -250,6 +262,25 @@ static void test_headers(void **state)
     rows_run(srv->at[2], ROWS(no_tokens));
 }
 
+/* 444 in a pipeline: the answers before it come, nothing behind it does. */
+static void test_444(void **state)
+{
+    (void)state;
+    struct client c;
+    struct reply r;
+    assert_true(client_open(&c, srv->at[0]));
+    client_sendz(&c, GET("/ok?x=1") GET("/404text") GET("/444") GET("/ok"));
+    for (int i = 0; i < 2; i++) {
+        if (!reply_read(&c, &r, false, CLIENT_PATIENCE))
+            fail_msg("444: answer %d: %s", i, r.err);
+        assert_int_equal(r.status, i == 0 ? 200 : 404);
+        reply_free(&r);
+    }
+    assert_true(client_ends(&c, CLIENT_PATIENCE));
+    assert_int_equal(c.n, 0);
+    client_close(&c);
+}
+
 static void test_returns(void **state)
 {
     (void)state;
@@ -261,7 +292,8 @@ int main(void)
 {
     const struct CMUnitTest error_pages[] = {cmocka_unit_test(test_pages), LAST_TESTS};
     const struct CMUnitTest fields[] = {cmocka_unit_test(test_headers), LAST_TESTS};
-    const struct CMUnitTest fixed[] = {cmocka_unit_test(test_returns), LAST_TESTS};
+    const struct CMUnitTest fixed[] = {cmocka_unit_test(test_returns), cmocka_unit_test(test_444),
+                                        LAST_TESTS};
     return cmocka_run_group_tests_name("error pages", error_pages, start_pages, end) +
            cmocka_run_group_tests_name("add_header", fields, start_headers, end) +
            cmocka_run_group_tests_name("return", fixed, start_returns, end);

@@ -20,6 +20,7 @@ static const char TIMES[] =
     "  send_timeout: 1s\n"
     "  keepalive_timeout: 1s\n"
     "  lingering_timeout: 1s\n"
+    "  lingering_time: 4s\n"
     "  access_log: logs/access.log combined flush=100ms\n"
     "  server:\n"
     "    - {listen: '127.0.0.1:@0@ deferred=off', root: html}\n"
@@ -133,6 +134,44 @@ static void stalled(int server)
     if (!c.eof || got >= 32u << 20)
         fail_msg("T4 not dropped after 3.5 s (%llu bytes)", (unsigned long long)got);
     assert_false(wrong);
+    client_close(&c);
+}
+
+/* h68: what a client sends says nothing of its reading. */
+static void test_chatty(void **state)
+{
+    (void)state;
+    struct client c;
+    struct reply r;
+    assert_true(client_open_rcvbuf(&c, srv->at[0], 4096));
+    client_sendz(&c, GET("/large.bin?chatty"));
+    assert_true(reply_read_head(&c, &r, false, CLIENT_PATIENCE));
+    reply_free(&r);
+    bool alive = true;
+    for (int i = 0; i < 20 && alive; i++, sleep_ms(300)) /* a next request, byte by byte */
+        alive = client_send(&c, &"GET /probe.txt HTTP/1.1"[i], 1);
+    if (alive)
+        fail_msg("h68: a client that sends without reading holds its connection");
+    client_close(&c);
+}
+
+/* RFC 9112 9.6: behind the last answer, input is dropped for as long as it comes, up to a limit. */
+static void test_lingering(void **state)
+{
+    (void)state;
+    struct client c;
+    struct reply r;
+    int sent = 0;
+    assert_true(client_open(&c, srv->at[0]));
+    client_sendz(&c, REQ("GET", "/probe.txt", "Connection: close\r\n"));
+    assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+    reply_free(&r);
+    while (sent < 30 && client_send(&c, "x", 1)) {
+        sent++;
+        sleep_ms(300);
+    }
+    if (sent < 9 || sent > 28) /* 4 s of lingering_time, not the 1 s without input */
+        fail_msg("lingering: ended after %d ms", 300 * sent);
     client_close(&c);
 }
 
@@ -275,6 +314,8 @@ int main(void)
         cmocka_unit_test(test_next_header),
         cmocka_unit_test(test_body),
         cmocka_unit_test(test_send),
+        cmocka_unit_test(test_chatty),
+        cmocka_unit_test(test_lingering),
         cmocka_unit_test(test_idle),
         cmocka_unit_test(test_buffers),
         LAST_TESTS,

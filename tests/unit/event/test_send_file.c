@@ -381,6 +381,39 @@ static void more_cold_than_buffers(struct ev_env *env)
     free(t);
 }
 
+static void one_buffer(struct ev_conf *conf)
+{
+    conf->file_buffers = FILE_BUF_SIZE;
+}
+
+/* Who is woken for a buffer and does not need it any more leaves it to the next one. */
+static void woken_in_vain(struct ev_env *env)
+{
+    enum { COUNT = 2, SIZE = 30000 };
+    struct transfer t[COUNT];
+    int files[COUNT];
+    char *buf = loop_file_buf_get(&env->loop);
+
+    assert_non_null(buf);
+    for (int i = 0; i < COUNT; i++) {
+        files[i] = ev_file(SIZE);
+        begin(env, &t[i], files[i], 0, SIZE, true, false);
+        t[i].sf.uncached = true; /* always by a buffer */
+    }
+    for (int i = 0; i < 3; i++)
+        loop_turn(&env->loop, ev_now_ms() + 1);
+    assert_int_equal(t[0].o.finals + t[1].o.finals, 0);
+    loop_file_buf_put(&env->loop, buf);
+    EV_DO(env, op_cancel(&env->loop, &t[0].o.op));
+    run(env, &t[1], 1);
+    drain(&t[1], SIZE);
+    assert_int_equal(t[0].o.res, -ECANCELED);
+    for (int i = 0; i < COUNT; i++) {
+        end(env, &t[i]);
+        close(files[i]);
+    }
+}
+
 static void no_pipe_to_be_had(struct ev_env *env)
 {
     int file = ev_file(1 << 20);
@@ -451,6 +484,7 @@ int main(void)
         {"cancelled at once", cancelled_at_once, 0, NULL},
         {"cancelled while reading", cancelled_while_reading, 0, NULL},
         {"more cold files than buffers", more_cold_than_buffers, 0, NULL},
+        {"woken for a buffer in vain", woken_in_vain, 0, one_buffer},
         {"no pipe to be had", no_pipe_to_be_had, 0, NULL},
         {"pipe pages used up (h98)", pipe_pages_used_up, 0, NULL},
     };
