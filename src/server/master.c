@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define STOP_PATIENCE_MS 5000   /* workers that were told to stop and have not are killed */
-#define RETRY_MS 1000           /* after a fork that failed */
+#define RETRY_MS 1000           /* after an accept that failed */
 #define NEWS_MAX 16             /* messages of one worker in a row */
 
 /* ---- being told ---- */
@@ -175,8 +175,8 @@ static void start_absent(struct master *m, uint64_t now)
 {
     for (size_t i = 0; i < m->child_count; i++) {
         struct child *ch = &m->children[i];
-        if (ch->state == CHILD_NONE && ch->retry_ms <= now && !child_start(m, ch))
-            ch->retry_ms = now + RETRY_MS;
+        if (ch->state == CHILD_NONE && ch->retry_ms <= now)
+            child_restart(m, ch);
     }
 }
 

@@ -86,7 +86,11 @@ bool start_pid(const char *path, struct os_error *e);
 
 /* spawn.c */
 struct child *child_add(struct master *m, struct cycle *c, uint32_t index);
-bool child_start(struct master *m, struct child *ch);     /* forks; false: it could not */
+/* Forks. False: it could not. */
+bool child_start(struct master *m, struct child *ch, struct os_error *e);
+void child_restart(struct master *m, struct child *ch);   /* tried again where it fails */
+/* Adds and starts all workers of a cycle; false at the first that cannot be, *e says why. */
+bool children_start(struct master *m, struct cycle *c, struct os_error *e);
 void child_forget(struct master *m, struct child *ch);
 void child_tell(struct child *ch, uint32_t type, uint32_t arg, int fd);
 void child_ready(struct master *m, struct child *ch);

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define RETRY_MS 100
-
 /* ---- the end of one, good or bad ---- */
 
 /* The report goes to the error log line by line, and to whoever asked. */
@@ -124,20 +122,12 @@ void bring_back(struct master *m)
     log_notice(&log_process, "workers come back");
     for (uint32_t i = 0; i < m->cycle->plan.workers; i++) {
         struct child *ch = child_add(m, m->cycle, i);
-        if (ch != NULL && !child_start(m, ch))
-            ch->retry_ms = clock_mono_ms() + RETRY_MS;
+        if (ch != NULL)
+            child_restart(m, ch);
+        else
+            log_alert(&log_process, "out of memory for worker %u", i);
     }
     sockets_steer(&m->sockets, m->cycle->plan.workers);
-}
-
-static bool start_next(struct master *m)
-{
-    for (uint32_t i = 0; i < m->next->plan.workers; i++) {
-        struct child *ch = child_add(m, m->next, i);
-        if (ch == NULL || !child_start(m, ch))
-            return false;
-    }
-    return true;
 }
 
 /* While an upgrade goes on the name belongs to the new master. */
@@ -199,8 +189,13 @@ void reload_begin(struct master *m)
     else
         warn_lines(buf_view(&report));
     buf_fini(&report);
-    if (m->next != NULL && !start_next(m))
-        reload_failed(m, STR("a worker cannot be started: no memory or no process for it\n"));
+    struct os_error e;
+    if (m->next != NULL && !children_start(m, m->next, &e)) {
+        char text[OS_ERROR_TEXT + 64];
+        struct wbuf w = wbuf_make(text, sizeof(text));
+        os_error_write(&e, &w);
+        reload_failed(m, str_between(text, w.at));
+    }
 }
 
 /* ---- logs ---- */

@@ -18,6 +18,7 @@
 
 #define YOUNG_MS 1000          /* dying before that age counts as a failed start */
 #define BACKOFF_FIRST_MS 100
+#define RETRY_MS 500           /* after a fork that failed */
 #define BACKOFF_LAST_MS 10000
 
 /* ---- the list ---- */
@@ -113,12 +114,11 @@ static _Noreturn void be_worker(struct master *m, struct child *ch, int ends[2])
     exit(worker_run(c, &how));
 }
 
-bool child_start(struct master *m, struct child *ch)
+bool child_start(struct master *m, struct child *ch, struct os_error *e)
 {
     int ends[2];
     if (chan_open(ends) != STATUS_OK) {
-        log_errno_at(&log_process, LEVEL_ALERT, errno, "socketpair() for worker %u failed",
-                     ch->index);
+        os_fail(e, errno, "socketpair() for worker %u failed", ch->index);
         return false;
     }
     memset(ch->board->why, 0, sizeof(ch->board->why));
@@ -128,7 +128,7 @@ bool child_start(struct master *m, struct child *ch)
         be_worker(m, ch, ends);
     fd_close(&ends[1]);
     if (pid == -1) {
-        log_errno_at(&log_process, LEVEL_ALERT, errno, "fork() of worker %u failed", ch->index);
+        os_fail(e, errno, "fork() of worker %u failed", ch->index);
         fd_close(&ends[0]);
         return false;
     }
@@ -139,6 +139,30 @@ bool child_start(struct master *m, struct child *ch)
     ch->started_ms = clock_mono_ms();
     ch->retry_ms = 0;
     return true;
+}
+
+bool children_start(struct master *m, struct cycle *c, struct os_error *e)
+{
+    for (uint32_t i = 0; i < c->plan.workers; i++) {
+        struct child *ch = child_add(m, c, i);
+        if (ch == NULL) {
+            os_fail(e, ENOMEM, "worker %u cannot be started", i);
+            return false;
+        }
+        if (!child_start(m, ch, e))
+            return false;
+    }
+    return true;
+}
+
+/* A worker of the cycle in force is started again; where that fails it is tried again later. */
+void child_restart(struct master *m, struct child *ch)
+{
+    struct os_error e;
+    if (!child_start(m, ch, &e)) {
+        log_errno_at(&log_process, LEVEL_ALERT, e.err, "%s", e.text);
+        ch->retry_ms = clock_mono_ms() + RETRY_MS;
+    }
 }
 
 /* ---- telling ---- */
@@ -254,8 +278,8 @@ static void replace(struct master *m, struct child *ch)
     ch->hung = false;
     ch->retry_ms = now + pause;
     child_cover(m, ch, true);
-    if (pause == 0 && !child_start(m, ch))
-        ch->retry_ms = now + BACKOFF_FIRST_MS;
+    if (pause == 0)
+        child_restart(m, ch);
 }
 
 /* "worker 1 cannot start: io_uring: not permitted ...", or how it ended. */

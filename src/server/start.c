@@ -124,11 +124,9 @@ void start_control(struct master *m, const char *pid_path)
 
 static bool start_workers(struct master *m)
 {
-    for (uint32_t i = 0; i < m->cycle->plan.workers; i++) {
-        struct child *ch = child_add(m, m->cycle, i);
-        if (ch == NULL || !child_start(m, ch))
-            return fail(m, STR("a worker cannot be started: no memory or no process for it"));
-    }
+    struct os_error e;
+    if (!children_start(m, m->cycle, &e))
+        return fail_errno(m, &e);
     m->next_deadline_ms = clock_mono_ms() + START_PATIENCE_MS;
     while (!master_ending(m) &&
            children_in(m, m->cycle, CHILD_READY) < m->cycle->plan.workers) {

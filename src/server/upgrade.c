@@ -93,9 +93,9 @@ static bool may_begin(const struct master *m)
 static void take_back(struct master *m)
 {
     struct os_error e;
+    start_control(m, m->cycle->main->pid.p); /* first: who sees the pid file may ask */
     if (pidfile_restore(m->cycle->main->pid.p, &e) != STATUS_OK)
         log_errno_at(&log_process, LEVEL_ALERT, e.err, "%s", e.text);
-    start_control(m, m->cycle->main->pid.p);
 }
 
 static bool run_new(struct master *m, const char *handover)

@@ -132,9 +132,10 @@ static void checked(void **state)
         const char *conf, *said; /* NULL: good */
     } table[] = {
         {"http: {server: {listen: '127.0.0.1:1'}}\n", NULL},
+        {"error_log: new/e\nhttp: {server: {listen: '127.0.0.1:1'}}\n", NULL},
         {"pid: new/dir/s.pid\nhttp: {server: {listen: '127.0.0.1:1'}}\n", NULL},
-        {"error_log: nowhere/e\nhttp: {server: {listen: '127.0.0.1:1'}}\n",
-         "nowhere/e\" could not"},
+        {"error_log: /nowhere/e\nhttp: {server: {listen: '127.0.0.1:1'}}\n",
+         "/nowhere/e\" could not"},
         {"pid: s.yaml/s.pid\nhttp: {server: {listen: '127.0.0.1:1'}}\n",
          "s.yaml/s.pid\" could not"},
         {"http: {server: {listen: '192.0.2.1:8000'}}\n", "bind() to 192.0.2.1:8000 would fail (99"},
