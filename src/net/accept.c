@@ -8,11 +8,7 @@
 
 #define QUEUED_MAX 65536u
 
-/*
- * Accepting ends: what the kernel has queued for us by now is still ours, because the socket may be
- * about to be closed, which would reset it.  False: descriptors or memory ran out.
- */
-static bool take_queued(struct acceptor *a)
+bool acceptor_take(struct acceptor *a)
 {
     for (unsigned n = 0; n < QUEUED_MAX; n++) {
         int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -42,7 +38,7 @@ static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned 
     struct acceptor *a = container_of(op, struct acceptor, op);
     uint32_t held;
     if (op->kind == OP_POLL) {
-        a->stands_in = take_queued(a); /* what has run out is waited for by the back end */
+        a->stands_in = acceptor_take(a); /* what has run out is waited for by the back end */
         if (a->wanted)
             wait_for_more(a);
         return;
@@ -59,7 +55,7 @@ static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned 
     if (a->wanted)
         wait_for_more(a);
     else
-        take_queued(a);
+        acceptor_take(a);
 }
 
 void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, uint32_t owner,

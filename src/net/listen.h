@@ -37,4 +37,10 @@ void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, 
 void acceptor_start(struct acceptor *a, bool stands_in);  /* fine when it runs */
 void acceptor_stop(struct acceptor *a);   /* op_busy(&a->op) until the stop is through */
 
+/*
+ * Accepts what is queued by now.  Where accepting ends it is still ours, because the socket may be
+ * about to be closed, which would reset it.  False: descriptors or memory ran out.
+ */
+bool acceptor_take(struct acceptor *a);
+
 #endif

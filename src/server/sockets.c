@@ -212,6 +212,15 @@ void sockets_hand_back(struct sockets *s)
     }
 }
 
+/* Connections that wait for their first byte are let in: the workers take them before they close. */
+static void stop_deferring(const struct socket_group *g)
+{
+    struct sock_options plain;
+    sock_options_init(&plain);
+    for (uint32_t k = 0; k < g->count && !g->inherited && !group_is_unix(g); k++)
+        sock_reconfigure(g->fds[k], &g->addr, &plain, NULL);
+}
+
 void sockets_commit(struct sockets *s, uint32_t workers)
 {
     for (size_t i = s->count; i-- > 0;) {
@@ -223,6 +232,7 @@ void sockets_commit(struct sockets *s, uint32_t workers)
         }
         if (group_is_unix(g) && !g->inherited) /* the old master may still serve on it */
             sock_unlink(&g->addr);
+        stop_deferring(g);
         group_remove(s, i);
     }
     sockets_steer(s, workers);

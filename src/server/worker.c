@@ -3,9 +3,10 @@
  * The life of a worker.  The order of the start matters: affinity and limits as root, then the
  * privilege drop, and only then the ring, whose kernel threads keep the credentials of its maker.
  *
- * A worker that retires closes its copies of the listening sockets as soon as it has taken what
- * was queued, however long its last download lasts: an address that nobody accepts on any more
- * must refuse connections, not swallow them.
+ * A worker that retires stops accepting at once, but closes its copies of the listening sockets a
+ * moment later, and takes what is queued on any of them by then: of an address that was removed it
+ * may be the last holder, and handshakes were under way.  It closes them however long its last
+ * download lasts: an address that nobody accepts on must refuse connections, not swallow them.
  */
 #include "server/worker.h"
 
@@ -28,6 +29,7 @@
 
 /* Descriptors besides connections: listeners, logs, the ring, pipes, cached files. */
 #define FD_RESERVE 256u
+#define CLOSE_AFTER_MS 20u
 #define CONN_ID_SPAN 40 /* connection numbers of different workers start this many bits apart */
 
 struct worker {
@@ -41,7 +43,7 @@ struct worker {
     struct acceptor *acceptors;
     size_t acceptor_count;
     struct op sig_op, chan_op;
-    struct timer shutdown_timer, beat_timer;
+    struct timer shutdown_timer, close_timer, beat_timer;
     bool quitting, stopping, listeners_closed;
 };
 
@@ -169,13 +171,18 @@ static bool accepting(const struct worker *w)
     return false;
 }
 
-static void close_listeners(struct worker *w)
+static void close_listeners(struct timer *t, uint64_t now_ms)
 {
-    if (w->listeners_closed || accepting(w))
+    struct worker *w = container_of(t, struct worker, close_timer);
+    if (accepting(w)) {
+        timer_arm(&w->loop.timers, t, now_ms + 1);
         return;
-    w->listeners_closed = true;
-    for (size_t i = 0; i < w->acceptor_count; i++)
+    }
+    for (size_t i = 0; i < w->acceptor_count; i++) {
+        acceptor_take(&w->acceptors[i]);
         loop_close_fd(&w->loop, w->acceptors[i].fd);
+    }
+    w->listeners_closed = true;
 }
 
 /* ---- being told ---- */
@@ -200,6 +207,7 @@ static void worker_quit(struct worker *w)
     for (size_t i = 0; i < w->acceptor_count; i++)
         acceptor_stop(&w->acceptors[i]);
     net_drain(&w->net);
+    timer_arm(&w->loop.timers, &w->close_timer, w->loop.now_ms + CLOSE_AFTER_MS);
     int64_t limit = w->cycle->main->worker_shutdown_timeout;
     if (limit != CONF_UNLIMITED)
         timer_arm(&w->loop.timers, &w->shutdown_timer, w->loop.now_ms + (uint64_t)limit);
@@ -369,6 +377,7 @@ static int start(struct worker *w)
         !make_acceptors(w))
         return cannot_start(w, "out of memory");
     timer_init(&w->shutdown_timer, shutdown_expired);
+    timer_init(&w->close_timer, close_listeners);
     timer_init(&w->beat_timer, beat);
     beat(&w->beat_timer, w->loop.now_ms);
     listen_to_master(w);
@@ -386,10 +395,8 @@ static void serve(struct worker *w, const struct worker_start *how)
         if (how->serves != NULL)
             how->serves(how->arg);
     }
-    while (!w->quitting || w->net.count > 0 || accepting(w)) {
+    while (!w->listeners_closed || w->net.count > 0) {
         loop_turn(&w->loop, TIMER_NEVER);
-        if (w->quitting)
-            close_listeners(w);
         if (w->stopping && w->net.count > 0)
             net_close_all(&w->net, CLOSE_DRAIN);
     }
