@@ -212,7 +212,7 @@ void sockets_hand_back(struct sockets *s)
     }
 }
 
-/* Connections that wait for their first byte are let in: the workers take them before they close. */
+/* Those that wait for their first byte are let in: the workers take them before they close. */
 static void stop_deferring(const struct socket_group *g)
 {
     struct sock_options plain;
