@@ -76,6 +76,7 @@ def pairs():
             elif "WINCH" in both:
                 # Retired or brought back; HUP makes it serve in any case.
                 time.sleep(0.2)
+                until(lambda: not s.workers(old) or answers(s.port), 5)
                 if not s.workers(old):
                     os.kill(old, signal.SIGHUP)
                 check("%s: serves after HUP" % what, until(lambda: answers(s.port), 5))
