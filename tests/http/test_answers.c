@@ -79,7 +79,7 @@ static const struct row builtin[] = {
      .body_lacks = "<script>"},
     {"Q2 raw < is no target or not shown", GET("/<script>"), 404, 0, .or_status = 400,
      .body_lacks = "<script>"},
-    {"Q2 no path of the machine", GET("/none"), 404, KEEPS, .body_lacks = "/tmp/"},
+    {"Q2 no path of the machine", GET("/none"), 404, KEEPS, .body_lacks = "/tmp"},
     {"Q2 query", GET("/none?<b>"), 404, 0, .or_status = 400, .body_lacks = "<b>"},
     {"Q5 no version", GET("/none"), 404, KEEPS, .has = "Server: sluice", .body_lacks = "sluice/"},
 };

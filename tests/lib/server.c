@@ -102,7 +102,8 @@ struct server *server_new(void)
     once = true;
     signal(SIGPIPE, SIG_IGN);
     umask(022);
-    snprintf(s->dir, sizeof(s->dir), "/tmp/sluice-test.XXXXXX");
+    /* Not in /tmp: a compiler at work there would wake the watches of an idle server. */
+    snprintf(s->dir, sizeof(s->dir), "/var/tmp/sluice-test.XXXXXX");
     if (mkdtemp(s->dir) == NULL || chmod(s->dir, 0755) != 0)
         unfit("mkdtemp: %s", strerror(errno));
     for (int i = 0; i < SERVER_PORTS; i++) {

@@ -110,7 +110,7 @@ class Server:
     """A directory with conf/, logs/, html/ and the program run in it."""
 
     def __init__(self, backend=None, bin=BIN):
-        self.dir = tempfile.mkdtemp(prefix="sluice-test.", dir="/tmp")
+        self.dir = tempfile.mkdtemp(prefix="sluice-test.", dir="/var/tmp")
         os.chmod(self.dir, 0o755)
         for d in "conf", "logs", "html":
             os.mkdir(os.path.join(self.dir, d))
