@@ -144,7 +144,7 @@ static void sized(uint64_t n)
             if (r.length != n)
                 fail_msg("%llu bytes: Content-Length %llu", (unsigned long long)n,
                          (unsigned long long)r.length);
-            assert_int_equal(client_drain(&c, 0, n, file_byte, 5000, &wrong), n);
+            assert_int_equal(client_drain(&c, 0, n, file_byte, CLIENT_PATIENCE, &wrong), n);
             reply_free(&r);
         }
         assert_true(client_quiet(&c, 5));
