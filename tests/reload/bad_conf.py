@@ -27,7 +27,7 @@ BAD = [
     ("bad port", "  server: {listen: '127.0.0.1:99999'}\n"),
     ("bad address", "  server: {listen: '300.0.0.1:80'}\n"),
     ("address not here", "  server: {listen: '192.0.2.1:8099'}\n"),
-    ("log in a missing directory", "  access_log: nowhere/at/all/access.log\n"),
+    ("log in a missing directory", "  access_log: /nowhere/at/all/access.log\n"),
     ("not built in", "  proxy_pass: http://a\n"),
     ("two documents", "  index: a\n---\n  index: b\n"),
     ("bad UTF-8", b"  index: \xff\n"),
