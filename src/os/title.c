@@ -17,7 +17,7 @@
 static struct {
     char *p;
     size_t room;
-    char **env;   /* ours; setenv(3) may make an array of its own, but keeps the strings */
+    char **env;   /* the block of copy_environ(); setenv(3) may make an array of its own */
 } title;
 
 /* Extends *end over s if s lies right behind it. */
@@ -29,24 +29,26 @@ static bool follows(char **end, char *s)
     return true;
 }
 
-/* A copy of the environment's pointers and strings, NULL without memory. */
+/*
+ * A copy of the environment, pointers and strings in one block: unsetenv(3) forgets single strings,
+ * the block stays known as a whole.  NULL without memory.
+ */
 static char **copy_environ(void)
 {
-    size_t n = 0;
-    char **copy;
+    size_t n, size = 0;
+    char **copy, *to;
 
-    while (environ[n] != NULL)
-        n++;
-    copy = calloc(n + 1, sizeof(*copy));
-    for (size_t i = 0; copy != NULL && i < n; i++) {
-        copy[i] = strdup(environ[i]);
-        if (copy[i] == NULL) {
-            while (i > 0)
-                free(copy[--i]);
-            free(copy);
-            return NULL;
-        }
+    for (n = 0; environ[n] != NULL; n++)
+        size += strlen(environ[n]) + 1;
+    copy = malloc((n + 1) * sizeof(*copy) + size);
+    if (copy == NULL)
+        return NULL;
+    to = (char *)(copy + n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = to;
+        to = stpcpy(to, environ[i]) + 1;
     }
+    copy[n] = NULL;
     return copy;
 }
 

@@ -323,9 +323,11 @@ static void test_json(void **state)
     }
     assert_true(n >= 1);
     free(all);
-    assert_true(system(text_of("python3 -c 'import json,sys\nfor l in open(\"%s\", \"rb\"): "
-                               "json.loads(l.decode(\"utf-8\"))'",
-                               server_path(srv, "logs/json.log"))) == 0);
+    char *check = text_of("python3 -c 'import json,sys\nfor l in open(\"%s\", \"rb\"): "
+                          "json.loads(l.decode(\"utf-8\"))'",
+                          server_path(srv, "logs/json.log"));
+    assert_int_equal(system(check), 0);
+    free(check);
 }
 
 /* V4, h93: logs that are FIFOs nobody reads, or full disks, stop nobody. */

@@ -121,9 +121,11 @@ static void with_body(const char *method, const char *target, int status, bool c
     struct reply r;
     char *body =
         chunked ? text_of("%zx\r\n%s\r\n0\r\n\r\n", strlen(SMUGGLED), SMUGGLED) : strdup(SMUGGLED);
+    char length[32];
+    snprintf(length, sizeof(length), "%zu", strlen(SMUGGLED));
     char *all = text_of("%s %s HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n%s" PROBE, method,
                         target, chunked ? "Transfer-Encoding" : "Content-Length",
-                        chunked ? "chunked" : text_of("%zu", strlen(SMUGGLED)), body);
+                        chunked ? "chunked" : length, body);
     size_t n = strlen(all), head = (size_t)(strstr(all, "\r\n\r\n") - all) + 4;
     assert_true(client_open(&c, srv->at[0]));
     if (how == 0)

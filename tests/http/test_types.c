@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 /* behind the headers it needs */
 #include <cmocka.h>
 
@@ -109,6 +110,7 @@ int main(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *rel = text_of("html/%s", names[i]);
         server_text(srv, rel, "x\n");
+        free(rel);
     }
     server_text(srv, "html/empty.html", "");
     server_up(srv, CONF);
