@@ -45,8 +45,9 @@ static char **copy_environ(void)
         return NULL;
     to = (char *)(copy + n + 1);
     for (size_t i = 0; i < n; i++) {
-        copy[i] = to;
-        to = stpcpy(to, environ[i]) + 1;
+        size_t room = strlen(environ[i]) + 1;
+        copy[i] = memcpy(to, environ[i], room);
+        to += room;
     }
     copy[n] = NULL;
     return copy;
