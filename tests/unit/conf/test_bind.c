@@ -1,100 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conf/bind.c: blocks, keyed directives, what -g changes, required rows, and size (h132).
+ * conf/bind.c: what -g changes, required rows, memory that runs out, and size (h132).
+ * test_bind_blocks.c and test_bind_values.c have the two halves of a block.
  * timeout: 240
  */
 #include "conf/bind.h"
 
 #include "load.h"
-
-static void blocks(void **state)
-{
-    (void)state;
-    struct loaded *l = load_good("user: www www\n"
-                                 "events: {use: epoll}\n"
-                                 "http:\n"
-                                 "  server:\n"
-                                 "    - server_name: a\n"
-                                 "      location:\n"
-                                 "        /: {root: /r}\n"
-                                 "        \"~*   \\\\.php$\": {location: {= /x: {return: 200}}}\n"
-                                 "    - {}\n");
-    assert_int_equal(l->top->scope, SCOPE_MAIN);
-    assert_null(l->top->parent);
-    assert_int_equal(l->top->path.n, 0);
-    assert_string_equal(words_of(&CONF(l->top, main)->user), "www www");
-    assert_int_equal(l->top->child_count, 2);
-    assert_int_equal(l->top->children[0]->scope, SCOPE_EVENTS);
-    assert_int_equal(CONF(l->top->children[0], events)->use, 2);
-    assert_null(l->top->children[0]->conf[http_slot]);
-    /* main has the sections of other blocks too, at their defaults */
-    assert_int_equal(CONF(l->top, events)->use, 0);
-    assert_null(l->top->set[events_slot]);
-    assert_false(block_is_set(l->top, &events_section, "use"));
-
-    struct block *s = server_of(l, 0);
-    assert_int_equal(s->pos.line, 5);
-    assert_int_equal(s->child_count, 2);
-    assert_int_equal(s->key.n, 0);
-    struct block *php = s->children[1];
-    assert_int_equal(php->scope, SCOPE_LOCATION);
-    assert_ptr_equal(php->parent, s);
-    assert_int_equal(php->key.n, 2);
-    assert_string_equal(php->key.v[0].text.p, "~*");
-    assert_string_equal(php->key.v[1].text.p, "\\.php$");
-    assert_string_equal(php->children[0]->path.p,
-                        "http.server[0].location[\"~*   \\.php$\"].location[\"= /x\"]");
-    assert_true(block_is_set(s, &http_section, "server_name"));
-    assert_true(block_is_set(s, &http_section, "location"));
-    assert_false(block_is_set(s, &http_section, "root"));
-    assert_false(block_is_set(php, &http_section, "server_name"));
-    assert_false(block_is_set(s, &events_section, "use"));
-    assert_false(block_is_set(s, &http_section, "nonsense"));
-    assert_int_equal(server_of(l, 1)->child_count, 0);
-    unload(l);
-}
-
-/* Blocks that no file has: everything at its default, and not set. */
-static void implied(void **state)
-{
-    (void)state;
-    struct loaded *l = load_good("daemon: off\n");
-    assert_false(CONF(l->top, main)->daemon);
-    assert_int_equal(l->top->child_count, 2);
-    assert_int_equal(CONF(child_of(l->top, SCOPE_EVENTS, 0), events)->worker_connections, 16384);
-    assert_string_equal(CONF(http_of(l), http)->root.text.p, "html");
-    assert_false(block_is_set(l->top, &main_section, "http"));
-    unload(l);
-}
-
-static void keyed(void **state)
-{
-    (void)state;
-    struct loaded *l = load_good("http:\n"
-                                 "  types:\n"
-                                 "    text/html: html htm\n"
-                                 "    image/png: [png]\n"
-                                 "  map:\n"
-                                 "    $a  $b: {default: x, '~^y': z}\n"
-                                 "  log_format:\n"
-                                 "    long: ['$a \"', '$b\\n']\n"
-                                 "    short: $a  $b\n");
-    struct http_conf *c = CONF(http_of(l), http);
-    assert_int_equal(c->types.n, 2);
-    assert_string_equal(c->types.v[0].key.v[0].text.p, "text/html");
-    assert_string_equal(words_of(&c->types.v[0].values), "html htm");
-    assert_string_equal(words_of(&c->types.v[1].values), "png");
-    assert_int_equal(c->types.v[1].pos.line, 4);
-    assert_int_equal(c->types.v[1].pos.column, 5);
-    assert_int_equal(c->map.n, 1);
-    assert_int_equal(c->map.v[0].key.n, 2);
-    assert_string_equal(c->map.v[0].key.v[1].text.p, "$b");
-    assert_int_equal(c->map.v[0].values.n, 0);
-    assert_true(str_eq(node_get(c->map.v[0].node, STR("~^y"))->text, STR("z")));
-    assert_string_equal(words_of(&c->log_format.v[0].values), "$a \"$b\\n");
-    assert_string_equal(words_of(&c->log_format.v[1].values), "$a  $b");
-    unload(l);
-}
 
 /* config.md 5: -g keys win over the file's, maps are merged key by key. */
 static void overrides(void **state)
@@ -165,28 +77,6 @@ static void overrides(void **state)
     }
 }
 
-static void repeatables(void **state)
-{
-    (void)state;
-    struct loaded *l = load_good("http:\n"
-                                 "  error_page: 404 /404.html\n"
-                                 "  access_log: []\n"
-                                 "  server:\n"
-                                 "    error_page: [404 /a, [500, 502, /b c], '403 \"/d e\"']\n"
-                                 "    ssl_certificate: [rsa.pem, /ec.pem]\n");
-    assert_string_equal(words_of(&CONF(http_of(l), http)->error_page), "404 /404.html");
-    assert_int_equal(CONF(http_of(l), http)->access_log.n, 0);
-    struct http_conf *c = CONF(server_of(l, 0), http);
-    assert_int_equal(c->error_page.n, 3);
-    assert_string_equal(words_of(&c->error_page), "404 /a|500 502 /b c|403 /d e");
-    assert_int_equal(c->error_page.v[1].n, 3);
-    assert_int_equal(c->error_page.v[2].n, 2);
-    char want[256];
-    (void)snprintf(want, sizeof(want), "%s/rsa.pem|/ec.pem", scratch_dir);
-    assert_string_equal(words_of(&c->certificates), want);
-    unload(l);
-}
-
 struct need_conf {
     struct str path;
 };
@@ -202,40 +92,6 @@ static const struct directive need_rows[] = {
 static const struct section need_section = {"need", need_rows, sizeof(struct need_conf),
                                             &need_slot};
 static const struct section *const need_sections[] = {&need_section, NULL};
-
-static unsigned pool_slot;
-static const struct directive pool_rows[] = {
-    {"http", CTYPE_BLOCK, SCOPE_MAIN, .block = SCOPE_HTTP},
-    {"pool", CTYPE_BLOCK, SCOPE_HTTP, .flags = ROW_BLOCK_KEYED, .block = SCOPE_SERVER},
-    {"root", CTYPE_PATH, SCOPE_SERVER, .offset = offsetof(struct need_conf, path)},
-    {0},
-};
-static const struct section pool_section = {"pool", pool_rows, sizeof(struct need_conf),
-                                            &pool_slot};
-static const struct section *const pool_sections[] = {&pool_section, NULL};
-
-/* -g reaches into the blocks of a map by their keys. */
-static void override_keyed(void **state)
-{
-    (void)state;
-    struct arena a;
-    struct diag d;
-    struct block *top;
-    put_text("main.yaml", "http: {pool: {a x: {root: /a}, b: {root: /b}}}\n");
-    arena_init(&a, NULL, 0, 4096, 0);
-    diag_init(&d, &a);
-    struct conf_source src = {scratch("main.yaml"), "/",
-                              "http: {pool: {b: {root: /other}, 'a  x': {}, c: {root: /c}}}"};
-    assert_int_equal(conf_load(&a, &d, &src, pool_sections, &top), STATUS_OK);
-    static const char *const want[] = {"/a", "/other", "/c"};
-    struct block *http = child_of(top, SCOPE_HTTP, 0);
-    assert_int_equal(http->child_count, ARRAY_LEN(want));
-    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
-        const struct need_conf *c = http->children[i]->conf[pool_slot];
-        assert_string_equal(c->path.p, want[i]);
-    }
-    arena_fini(&a);
-}
 
 static void required(void **state)
 {
@@ -387,11 +243,9 @@ static void big(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks),      cmocka_unit_test(implied),  cmocka_unit_test(keyed),
-        cmocka_unit_test(override_keyed),
-        cmocka_unit_test(overrides),   cmocka_unit_test(required), cmocka_unit_test(repeatables),
-        cmocka_unit_test(bad_default), cmocka_unit_test(main_file), cmocka_unit_test(join_paths),
-        cmocka_unit_test(no_memory),   cmocka_unit_test(big),
+        cmocka_unit_test(overrides),   cmocka_unit_test(required),  cmocka_unit_test(bad_default),
+        cmocka_unit_test(main_file),   cmocka_unit_test(join_paths), cmocka_unit_test(no_memory),
+        cmocka_unit_test(big),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -1,53 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Byte classes, methods, fields, reasons and comma-separated lists. */
-#include "proto/byte.h"
+/* Methods, fields, reasons and comma-separated lists. */
 #include "proto/token.h"
 
 #include "rows.h"
-
-static void classes_match_the_grammar(void **state)
-{
-    (void)state;
-    for (int c = 0; c < 256; c++) {
-        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        bool tchar = alnum || (c != 0 && strchr("!#$%&'*+-.^_`|~", c) != NULL);
-        bool value = c == '\t' || (c >= 0x20 && c != 0x7f);
-        bool path = alnum || (c != 0 && strchr("-._~!$&'()*+,;=:@/", c) != NULL);
-        bool name = alnum || (c != 0 && strchr("-._~", c) != NULL);
-        char row[8];
-        snprintf(row, sizeof(row), "0x%02x", (unsigned)c);
-        ROW(row, token_is_tchar((unsigned char)c) == tchar);
-        ROW(row, token_is_value_byte((unsigned char)c) == value);
-        ROW(row, byte_is((char)c, BYTE_TARGET) == (c > 0x20 && c < 0x7f && c != '#'));
-        ROW(row, byte_is((char)c, BYTE_PATH) == path);
-        ROW(row, byte_is((char)c, BYTE_NAME) == name);
-    }
-}
-
-/* Every byte at every place of a word, against the plain definition. */
-static void searches_find_the_first(void **state)
-{
-    char buf[40];
-
-    (void)state;
-    for (int c = 0; c < 256; c++) {
-        for (size_t at = 0; at < sizeof(buf); at++) {
-            memset(buf, 'a', sizeof(buf));
-            buf[at] = (char)c;
-            if (at > 3) {
-                buf[at - 3] = '\t';
-            }
-            const char *end = buf + sizeof(buf);
-            const char *want = c == '\t' || (c >= 0x20 && c != 0x7f) ? end : buf + at;
-            assert_ptr_equal(byte_find_bad_value(buf, end), want);
-            if (at > 3) {
-                buf[at - 3] = '~';
-            }
-            want = c >= 0x20 && c < 0x7f ? end : buf + at;
-            assert_ptr_equal(byte_find_unprintable(buf, end), want);
-        }
-    }
-}
 
 static void tokens(void **state)
 {
@@ -155,8 +110,6 @@ static void lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_match_the_grammar),
-        cmocka_unit_test(searches_find_the_first),
         cmocka_unit_test(tokens),
         cmocka_unit_test(methods),
         cmocka_unit_test(fields_by_name),
