@@ -15,6 +15,9 @@
 #define RECV_SIZE_MIN 1024
 #define RECV_SIZE_MAX 65536
 
+/* Descriptors besides connections, listeners and cached files: logs, the ring, pipes. */
+#define FD_RESERVE 256u
+
 const struct section *const *cycle_sections(void)
 {
     static const struct section *all[128];
@@ -254,4 +257,16 @@ void cycle_ev_conf(const struct cycle *c, uint32_t worker, struct ev_conf *out)
     out->file_buffers = (size_t)e->registered_buffers;
     out->registered_files = e->registered_files;
     out->workers = c->plan.workers;
+}
+
+uint64_t cycle_files(const struct cycle *c)
+{
+    const struct cycle_http *h = &c->http;
+    uint64_t n = (uint64_t)c->events->worker_connections + FD_RESERVE +
+                 (h->http != NULL ? HTTP(h->http)->cache_max : 0);
+    if (c->main->worker_rlimit_nofile != 0)
+        return (uint64_t)c->main->worker_rlimit_nofile;
+    for (size_t i = 0; i < h->listener_count; i++)
+        n += h->listeners[i]->fd_count;
+    return n;
 }

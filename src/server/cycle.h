@@ -62,6 +62,9 @@ void cycle_unref(struct cycle *c); /* the last one closes its logs and frees it 
 /* All sections of the program, NULL-terminated. */
 const struct section *const *cycle_sections(void);
 
+/* The limit of open files that a worker wants; listeners are claimed by then. */
+uint64_t cycle_files(const struct cycle *c);
+
 /* The events block as a worker's loop wants it. */
 void cycle_ev_conf(const struct cycle *c, uint32_t worker, struct ev_conf *out);
 

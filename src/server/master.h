@@ -82,6 +82,7 @@ void start_failed(struct master *m, struct str why); /* a worker cannot start: s
 void start_finish(struct master *m);
 int start_single(struct master *m);           /* master_process off: the exit code */
 void start_control(struct master *m, const char *pid_path);
+void start_file_limit(const struct cycle *c); /* warns if there are not enough open files */
 bool start_pid(const char *path, struct os_error *e);
 
 /* spawn.c */

@@ -188,6 +188,8 @@ void reload_begin(struct master *m)
         tell_failure(m, buf_view(&report));
     else
         warn_lines(buf_view(&report));
+    if (m->next != NULL && cycle_files(m->next) > cycle_files(m->cycle))
+        start_file_limit(m->next); /* the old one's was said */
     buf_fini(&report);
     struct os_error e;
     if (m->next != NULL && !children_start(m, m->next, &e)) {

@@ -96,6 +96,26 @@ static void raise_file_limit(void)
         fd_limit_set(limit.hard, NULL);
 }
 
+/* The limit is tried, not computed: who may raise the hard one differs. Workers inherit it. */
+void start_file_limit(const struct cycle *c)
+{
+    uint64_t want = cycle_files(c), got;
+    struct fd_limit limit;
+    if (fd_limit_get(&limit) != STATUS_OK || want <= limit.soft ||
+        fd_limit_set(want, &got) == STATUS_OK)
+        return;
+    if (c->main->worker_rlimit_nofile != 0)
+        log_warn(&log_process, "worker_rlimit_nofile %llu is above the hard limit of open files, "
+                 "%llu: raise that (systemd: LimitNOFILE, else ulimit -Hn)",
+                 (unsigned long long)want, (unsigned long long)got);
+    else
+        log_warn(&log_process, "%lld worker_connections and the file cache may need %llu open "
+                 "files, the hard limit is %llu: raise it (systemd: LimitNOFILE, else ulimit -Hn), "
+                 "or set worker_rlimit_nofile to what is to be had",
+                 (long long)c->events->worker_connections, (unsigned long long)want,
+                 (unsigned long long)got);
+}
+
 bool start_pid(const char *path, struct os_error *e)
 {
     return file_make_parent(path, 0755, e) == STATUS_OK &&
@@ -156,6 +176,7 @@ bool start(struct master *m)
     }
     title_set(NULL, "master process %s", m->options->program);
     say_plan(m->cycle);
+    start_file_limit(m->cycle);
     if (!start_workers(m) || !write_pid(m)) {
         master_stop(m);
         return false;
@@ -224,6 +245,7 @@ int start_single(struct master *m)
         struct worker_start how = {
             .chan = -1, .board = &board, .serves = single_serves, .arg = m};
         sockets_commit(&m->sockets, 1);
+        start_file_limit(m->cycle);
         m->exit_code = worker_run(m->cycle, &how);
         if (m->exit_code == WORKER_CANNOT_START) {
             m->exit_code = 0; /* fail() says it once */

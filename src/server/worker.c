@@ -27,8 +27,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Descriptors besides connections: listeners, logs, the ring, pipes, cached files. */
-#define FD_RESERVE 256u
 #define CLOSE_AFTER_MS 20u
 #define CONN_ID_SPAN 40 /* connection numbers of different workers start this many bits apart */
 
@@ -60,21 +58,13 @@ static int cannot_start(const struct worker *w, const char *what)
     return WORKER_CANNOT_START;
 }
 
+/*
+ * Down to what is wanted as well: the back end makes room for as many descriptors as there can be.
+ * What cannot be had the master has said.
+ */
 static void limit_files(const struct worker *w, uint64_t *files)
 {
-    const struct main_conf *m = w->cycle->main;
-    const struct cycle_http *h = &w->cycle->http;
-    uint64_t want = (uint64_t)w->cycle->events->worker_connections + FD_RESERVE +
-                    (h->http != NULL ? HTTP(h->http)->cache_max : 0);
-    for (size_t i = 0; i < h->listener_count; i++)
-        want += h->listeners[i]->fd_count;
-    if (m->worker_rlimit_nofile != 0)
-        want = (uint64_t)m->worker_rlimit_nofile;
-    /* Down to it as well: the back end makes room for as many descriptors as there can be. */
-    if (fd_limit_set(want, files) == STATUS_LIMIT)
-        log_warn(&w->cycle->log_ctx, "%s needs %llu open files, the limit is %llu",
-                 m->worker_rlimit_nofile != 0 ? "worker_rlimit_nofile" : "worker_connections",
-                 (unsigned long long)want, (unsigned long long)*files);
+    fd_limit_set(cycle_files(w->cycle), files);
 }
 
 /*
