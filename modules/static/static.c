@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files.  The last content handler: whatever no other module has answered is a file, a directory
- * (redirected to its slash, refused behind it) or an error.  Preconditions are evaluated here,
- * because only here it is known what a 200 would carry.
+ * Files.  Whatever no other content handler has answered is a file, a directory (redirected to its
+ * slash, refused behind it) or an error.  One hook finds it, the last of the phase serves it; those
+ * in between may select an encoded form.  Preconditions are evaluated here, because only here it is
+ * known what a 200 would carry.
  */
 #include "http/http.h"
 #include "http/range.h"
@@ -12,7 +13,8 @@
 
 #include <errno.h>
 
-#define STATIC_RANK 1000
+#define FIND_RANK 1000
+#define SERVE_RANK 2000
 
 static unsigned status_of_errno(int err)
 {
@@ -73,9 +75,16 @@ static struct etag tag_of(struct str quoted)
     return t;
 }
 
-static void target_of(struct request *r, const struct fentry *e, struct cond_target *t)
+/* The tag of the file, however it is encoded. */
+static struct str base_of(const struct fentry *file)
+{
+    return tag_of(str_make(file->etag, file->etag_n)).opaque;
+}
+
+static void target_of(struct request *r, struct cond_target *t)
 {
     const struct response *res = &r->res;
+    const struct fentry *e = r->selected.file;
     *t = (struct cond_target){
         .mtime = e->mtime_s,
         .has_etag = res->etag.n != 0,
@@ -84,47 +93,63 @@ static void target_of(struct request *r, const struct fentry *e, struct cond_tar
         .since = since_of(r->loc->conf->if_modified_since),
         .now_year = date_civil(r->start_wall.tv_sec).year,
     };
-    if (t->has_etag)
+    if (t->has_etag) {
         t->etag = tag_of(res->etag);
+        t->base = base_of(e);
+    }
+}
+
+/* What the client has is still good: the tag it has it under is the one to name. */
+static enum verdict not_modified(struct request *r, struct etag held)
+{
+    struct response *res = &r->res;
+    res->status = 304;
+    res->body = BODY_NONE;
+    if (held.opaque.n != 0 && !str_eq(held.opaque, tag_of(res->etag).opaque))
+        res->etag = arena_printf(&r->mem, "%s\"" STR_FMT "\"", held.weak ? "W/" : "",
+                                 STR_ARG(held.opaque));
+    return VERDICT_DONE;
 }
 
 /* Preconditions, then ranges (RFC 9110 13.2.2). */
-static enum verdict narrow(struct request *r, const struct fentry *e)
+static enum verdict narrow(struct request *r)
 {
-    struct response *res = &r->res;
     struct cond_target t;
-    target_of(r, e, &t);
-    switch (cond_evaluate(r->fields, r->field_count, r->meta.first, &t)) {
+    struct etag held;
+    target_of(r, &t);
+    switch (cond_evaluate(r->fields, r->field_count, r->meta.first, &t, &held)) {
     case COND_NONE:
         break;
     case COND_NOT_MODIFIED:
-        res->status = 304;
-        res->body = BODY_NONE;
-        return VERDICT_DONE;
+        return not_modified(r, held);
     case COND_PRECONDITION_FAILED:
         return response_error(r, 412);
     }
-    if (!range_asked(r))
+    if (!range_asked(r) || r->selected.streamed)
         return VERDICT_DONE;
     return range_apply(r, cond_range_applies(r->fields, r->meta.first, &t));
 }
 
-static enum verdict serve(struct request *r, struct fentry *e)
+static enum verdict static_serve(struct request *r)
 {
     struct response *res = &r->res;
-    bool plain = !r->error_page && !conditional(r) && !range_asked(r);
-    const struct fhead *kept = plain ? fentry_head(e, r->loc, 200, 0) : NULL;
+    const struct selected *sel = &r->selected;
+    struct fentry *e = sel->form != NULL ? sel->form : sel->file;
+    bool plain = !r->error_page && !conditional(r) && !range_asked(r) && !sel->streamed;
+    const struct fhead *kept = plain ? fentry_head(e, r->loc, 200, sel->coding) : NULL;
+    if (e == NULL)
+        return VERDICT_NEXT;
     if (kept != NULL) {
         res->status = 200;
-        res->entry = e;
+        res->entry = fentry_get(e);
         res->body = BODY_FILE;
         res->off = 0;
         res->length = e->size;
         res->head = kept;
         return VERDICT_DONE;
     }
-    response_file(r, e);
-    return r->error_page || plain ? VERDICT_DONE : narrow(r, e);
+    response_file(r);
+    return r->error_page || plain ? VERDICT_DONE : narrow(r);
 }
 
 /* Takes over the reference to the entry. */
@@ -137,7 +162,8 @@ static enum verdict found(struct request *r, struct fentry *e)
             v = response_error(r, 404);
             break;
         }
-        return serve(r, e);
+        r->selected.file = e;
+        return VERDICT_NEXT;
     case FENTRY_DIR:
         v = directory(r);
         break;
@@ -167,8 +193,10 @@ static enum verdict options(struct request *r)
     return VERDICT_DONE;
 }
 
-static enum verdict static_content(struct request *r)
+static enum verdict static_find(struct request *r)
 {
+    if (r->selected.file != NULL)
+        return VERDICT_NEXT;
     if (r->line.method != METHOD_GET && r->line.method != METHOD_HEAD)
         return r->line.method == METHOD_OPTIONS ? options(r) : response_error(r, 405);
     switch (request_look(r, r->uri, looked_up)) {
@@ -187,7 +215,8 @@ static enum verdict static_content(struct request *r)
 }
 
 static const struct hook static_hooks[] = {
-    {.phase = PHASE_CONTENT, .rank = STATIC_RANK, .run = static_content},
+    {.phase = PHASE_CONTENT, .rank = FIND_RANK, .run = static_find},
+    {.phase = PHASE_CONTENT, .rank = SERVE_RANK, .run = static_serve},
     {.run = NULL},
 };
 

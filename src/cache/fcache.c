@@ -121,7 +121,7 @@ struct fcache *fcache_new(struct loop *loop, const struct fcache_conf *conf, str
     for (size_t i = 0; i < FLOAD_BUCKETS; i++)
         list_init(&c->loads[i]);
     timer_init(&c->sweep, sweep_fire);
-    if (!tables_new(c)) {
+    if (!tables_new(c) || !fvariants_init(c)) {
         cache_free(c);
         return NULL;
     }
@@ -147,11 +147,14 @@ void fcache_delete(struct fcache *c)
         while (c->table[i] != NULL)
             fitem_remove(c, c->table[i]);
     loads_end(c);
+    fvariants_cancel(c);
     froot_cancel(c);
     fwatch_cancel(c);
-    while (c->load_count > 0 || froot_busy(c) || op_busy(&c->watch_op))
+    while (c->load_count > 0 || froot_busy(c) || fvariants_busy(c) ||
+           op_busy(&c->watch_op))
         loop_turn(c->loop, c->loop->now_ms + 100);
     fwatch_stop(c);
+    fvariants_fini(c);
     c->closed = true;
     fcache_unref(c);
 }

@@ -55,11 +55,19 @@ struct fentry {
     uint64_t size;
     int64_t mtime_s;
     uint32_t mtime_ns;
+    bool is_variant;        /* made from a file's entry: fvariant.h */
     bool young;             /* was modified less than a second before it was loaded */
     uint64_t dev, ino;
     uint32_t mode;
     const char *body;       /* the whole content (size bytes), NULL: not held */
     struct fhead *heads;
+    uint8_t coding;         /* enum coding of these bytes; IDENTITY: as they are in the file */
+    uint8_t level;          /* …made with this level of compression */
+    uint8_t first_n;        /* bytes of `first` that are known */
+    char first[4];          /* of a file that is named like an encoded one */
+    uint8_t spurned;        /* CODING_BITs of forms that are no use: not made again */
+    uint8_t unheld;         /* …of those that take more memory than there is */
+    struct fentry *variants, *next_variant; /* fvariant.h; each referenced */
     char etag[64];          /* with quotes; etag_n 0 for what is no file */
     char last_modified[29]; /* IMF-fixdate */
     uint8_t etag_n;
@@ -110,6 +118,13 @@ static inline struct fentry *fentry_get(struct fentry *e) /* one more reference 
     return e;
 }
 void fentry_put(struct fentry *e); /* NULL is fine */
+
+/* The first bytes of a file named like an encoded one (coding.tbl), up to 4; empty: not known. */
+static inline struct str fentry_first(const struct fentry *e)
+{
+    return e->body != NULL ? str_make(e->body, e->size < 4 ? (size_t)e->size : 4)
+                           : str_make(e->first, e->first_n);
+}
 
 /* A stored head, or NULL. Valid as long as the entry is referenced. */
 static inline const struct fhead *fentry_head(const struct fentry *e, const void *owner,

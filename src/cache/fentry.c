@@ -39,6 +39,26 @@ struct fitem *fitem_new(struct fcache *c, struct froot *root, struct str path, u
     return it;
 }
 
+static void heads_free(struct fentry *e)
+{
+    for (struct fhead *h = e->heads, *next; h != NULL; h = next) {
+        next = h->next;
+        free(h);
+    }
+}
+
+static void variant_free(struct fentry *v)
+{
+    struct fcache *c = v->cache;
+    c->stats.memory -= v->size;
+    free((void *)(uintptr_t)v->body);
+    heads_free(v);
+    free(v);
+    c->alive--;
+    if (c->closing)
+        fcache_unref(c);
+}
+
 static void item_free(struct fitem *it)
 {
     struct fcache *c = it->e.cache;
@@ -51,9 +71,10 @@ static void item_free(struct fitem *it)
     if (it->e.body != NULL)
         c->stats.memory -= it->e.size;
     free((void *)(uintptr_t)it->e.body);
-    for (struct fhead *h = it->e.heads, *next; h != NULL; h = next) {
-        next = h->next;
-        free(h);
+    heads_free(&it->e);
+    for (struct fentry *v = it->e.variants, *next; v != NULL; v = next) {
+        next = v->next_variant;
+        fentry_put(v);
     }
     it->root->refs--;
     it->root->used_at = c->loop->now_ms;
@@ -68,7 +89,11 @@ void fentry_put(struct fentry *e)
     if (e == NULL)
         return;
     CHECK(e->refs > 0);
-    if (--e->refs == 0)
+    if (--e->refs > 0)
+        return;
+    if (e->is_variant)
+        variant_free(e);
+    else
         item_free(fitem_of(e));
 }
 

@@ -4,7 +4,6 @@
  *
  *   item    an entry with the cache's own fields; in the table while a lookup may find it
  *   root    a document root: its descriptor, and what its own path passes through
- *   dep     "when `name` in this watch changes, its owner must be looked at again"
  *   watch   an inotify watch: one real directory (or hard-linked file), shared by all who need it
  *   dep     "when `name` in this watch changes, the owner must be looked at again"
  *   load    a lookup that goes to the file system, and all who wait for it
@@ -15,6 +14,7 @@
 #define SLUICE_CACHE_FENTRY_H
 
 #include "cache/fcache.h"
+#include "cache/fvariant.h"
 #include "core/check.h"
 #include "core/list.h"
 
@@ -121,7 +121,7 @@ struct fwatch {
     struct list places;
 };
 
-enum fload_step { FLOAD_ROOT, FLOAD_PATH, FLOAD_OPEN, FLOAD_BODY };
+enum fload_step { FLOAD_ROOT, FLOAD_PATH, FLOAD_OPEN, FLOAD_BODY, FLOAD_PEEK };
 /* How paths are resolved: strictest first. */
 enum fload_mode { FMODE_PLAIN, FMODE_BENEATH, FMODE_FREE };
 
@@ -152,7 +152,6 @@ struct fload {
     bool emptied;            /* descriptors were freed once already */
     char proc[32];           /* "/proc/self/fd/N" */
 };
-
 #define FLOAD_BUCKETS 256u
 #define FROOT_BUCKETS 256u
 #define FWATCH_BUCKETS 4096u
@@ -201,6 +200,7 @@ struct fcache {
         uint8_t kind;
     } devs[FDEVS];
     uint32_t dev_count;
+    struct fvariants variants;
     struct fcache_stats stats;
 };
 
@@ -216,7 +216,7 @@ bool fcache_reserve(struct fcache *c, uint64_t bytes);  /* room for a body, evic
 void fcache_trim(struct fcache *c);                     /* back into the bounds */
 uint32_t fcache_free_fds(struct fcache *c, uint32_t n); /* evicts up to n that hold descriptors */
 void fcache_unref(struct fcache *c);                    /* frees it after the last item */
-#define fitem_of(entry) container_of(entry, struct fitem, e)
+#define fitem_of(entry) container_of(entry, struct fitem, e) /* not of a variant */
 
 /* fdir.c: roots. */
 struct froot *froot_find(struct fcache *c, struct str path); /* NULL: no memory */

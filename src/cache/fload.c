@@ -7,7 +7,8 @@
  *          First without any symbolic link, which is the common case; then as the policy says.
  *          Then every directory on the way is watched; if that was news, the path is opened again.
  *   open   O_RDONLY, regular files only, when the watches are in place
- *   body   read into memory, if small enough
+ *   body   read into memory, if small enough; else, of what is named like an encoded file, the
+ *          first bytes, which tell whether it is one
  *
  * A pass serves those who asked before it began.  An event that comes in meanwhile makes its
  * result worthless for the table and for those who asked later: they get another pass.
@@ -15,6 +16,7 @@
 #include "cache/fentry.h"
 
 #include "cache/fwatch.h"
+#include "proto/accept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,13 +163,39 @@ static void finish_file(struct fload *ld)
 
 /* ------------------------------------------------------------------ reading the body */
 
+/* Is it called like an encoded file? Whether it is one will be asked. */
+static bool named_encoded(const struct fitem *it)
+{
+    struct str path = {it->path, it->path_n};
+    for (unsigned c = CODING_IDENTITY + 1; c < CODING_COUNT; c++)
+        if (str_ends(path, coding_suffix((enum coding)c)))
+            return true;
+    return false;
+}
+
+static void step_peek(struct fload *ld)
+{
+    struct fentry *e = &ld->item->e;
+    ld->step = FLOAD_PEEK;
+    op_read_file(ld->cache->loop, &ld->op, ld->fd, e->first, sizeof(e->first), 0);
+}
+
+static void on_peek(struct fload *ld, int32_t res)
+{
+    ld->item->e.first_n = (uint8_t)(res > 0 ? res : 0);
+    finish_file(ld);
+}
+
 static void step_body(struct fload *ld)
 {
     struct fcache *c = ld->cache;
     uint64_t size = (uint64_t)ld->st.st_size;
     if (ld->bypass || size > c->conf.max_body || !fcache_reserve(c, size) ||
         (ld->body = malloc(size == 0 ? 1 : (size_t)size)) == NULL) {
-        finish_file(ld);
+        if (named_encoded(ld->item))
+            step_peek(ld);
+        else
+            finish_file(ld);
         return;
     }
     ld->body_n = (size_t)size;
@@ -408,7 +436,7 @@ static void on_done(struct loop *loop, struct op *op, int32_t res, unsigned flag
     (void)loop;
     (void)flags;
     struct fload *ld = container_of(op, struct fload, op);
-    bool opened = res >= 0 && ld->step != FLOAD_BODY;
+    bool opened = res >= 0 && (ld->step == FLOAD_PATH || ld->step == FLOAD_OPEN);
     if (ld->cache->closing) {
         if (opened)
             (void)close(res);
@@ -424,6 +452,9 @@ static void on_done(struct loop *loop, struct op *op, int32_t res, unsigned flag
         return;
     case FLOAD_BODY:
         on_read(ld, res);
+        return;
+    case FLOAD_PEEK:
+        on_peek(ld, res);
         return;
     case FLOAD_ROOT:
         break;

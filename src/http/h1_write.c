@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "core/num.h"
+#include "proto/accept.h"
 
 /* A body in memory up to this size is copied behind its head, a larger one sent by reference. */
 #define BODY_COPY_MAX 4096u
@@ -48,6 +49,8 @@ static void content_lines(struct request *r, struct wbuf *w)
         }
         wbuf_str(w, STR("\r\n"));
     }
+    if (res->coding != CODING_IDENTITY)
+        line(w, STR("Content-Encoding"), coding_name((enum coding)res->coding));
     if (res->length != LENGTH_UNKNOWN) {
         wbuf_str(w, STR("Content-Length: "));
         wbuf_dec(w, res->length);
@@ -71,6 +74,8 @@ static void middle_lines(struct request *r, struct wbuf *w)
         line(w, STR("Location"), res->location);
     if (res->accept_ranges)
         wbuf_str(w, STR("Accept-Ranges: bytes\r\n"));
+    if (res->vary)
+        wbuf_str(w, STR("Vary: Accept-Encoding\r\n"));
     for (const struct header *h = res->headers; h != NULL; h = h->next)
         line(w, h->name, h->value);
 }

@@ -60,7 +60,7 @@ struct http_conf {
     bool alias_whole;                /* alias stands for the whole path (a regex location) */
     struct str default_type_s, charset_s; /* charset "off": empty */
     struct http_types *types_map;
-    struct map *charset_map;         /* media types that get a charset: see http_charset */
+    struct media_types *charset_for; /* media types that get a charset: see http_charset */
     int links;                       /* enum http_links */
     bool cache_off;                  /* open_file_cache: off */
     uint32_t cache_max;

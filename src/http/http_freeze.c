@@ -10,6 +10,7 @@
 #include "conf/value.h"
 #include "http/errors.h"
 #include "http/location.h"
+#include "http/media_types.h"
 #include "proto/token.h"
 
 #include <errno.h>
@@ -160,13 +161,6 @@ static bool freeze_alias(const struct freezer *f)
 
 /* ---- media types ---- */
 
-static bool is_media_type(struct str s)
-{
-    ssize_t slash = str_chr(s, '/');
-    return slash > 0 && token_is_token(str_head(s, (size_t)slash)) &&
-           token_is_token(str_skip(s, (size_t)slash + 1));
-}
-
 static struct str lower(struct arena *a, struct str s)
 {
     char *p = arena_strz(a, s);
@@ -195,7 +189,7 @@ static bool add_type(const struct freezer *f, struct map *own, struct map *all,
                      const struct keyed_entry *e)
 {
     struct arg key = {e->key.v[0].text, e->pos};
-    if (e->key.n != 1 || !is_media_type(key.text))
+    if (e->key.n != 1 || !media_types_is_type(key.text))
         return bad(f, &key, "types", "a media type, as text/html");
     if (e->node->kind == NODE_MAP) {
         diag_error(f->cy->diag, e->pos, f->b->path, "types: expected extensions, found a map");
@@ -249,7 +243,7 @@ static bool freeze_default_type(const struct freezer *f)
     ssize_t semicolon = str_chr(c->default_type.text, ';');
     struct str type = semicolon < 0 ? c->default_type.text
                                     : str_head(c->default_type.text, (size_t)semicolon);
-    if (!is_media_type(str_trim(type)))
+    if (!media_types_is_type(str_trim(type)))
         return bad(f, &c->default_type, "default_type", "a media type, as text/plain");
     return true;
 }
@@ -262,44 +256,20 @@ static bool freeze_charset(const struct freezer *f)
     if (!off && !INHERITED_ARG(f, charset) && !token_is_token(c->charset.text))
         return bad(f, &c->charset, "charset", "the name of a character set, or off");
     if (INHERITED(f, charset_types)) {
-        c->charset_map = f->up->charset_map;
+        c->charset_for = f->up->charset_for;
         return true;
     }
-    static struct str html = STR_INIT("text/html");
-    c->charset_map = ARENA_NEW(f->cy->arena, struct map);
-    if (c->charset_map == NULL)
-        return false;
-    map_init(c->charset_map, f->cy->arena, true);
-    bool good = map_set(c->charset_map, html, &html) == STATUS_OK;
-    for (size_t i = 0; i < c->charset_types.n; i++) {
-        for (size_t k = 0; k < c->charset_types.v[i].n; k++) {
-            struct arg *arg = &c->charset_types.v[i].v[k];
-            if (!str_eq(arg->text, STR("*")) && !is_media_type(arg->text))
-                good = bad(f, arg, "charset_types", "a media type, a whole family as text/*, or *");
-            else if (map_set(c->charset_map, arg->text, &arg->text) != STATUS_OK)
-                return false;
-        }
-    }
-    return good;
+    c->charset_for = ARENA_NEW(f->cy->arena, struct media_types);
+    return c->charset_for != NULL && media_types_compile(c->charset_for, f->cy, f->b,
+                                                         "charset_types", &c->charset_types);
 }
 
 struct str http_charset(const struct http_conf *conf, struct str media_type)
 {
-    ssize_t semicolon = str_chr(media_type, ';');
-    struct str type = semicolon < 0 ? media_type : str_head(media_type, (size_t)semicolon);
-    char family[64];
-    type = str_trim(type);
-    ssize_t slash = str_chr(type, '/');
-    if (conf->charset_s.n == 0 || slash < 0 || str_find(media_type, STR("charset=")) >= 0)
+    if (conf->charset_s.n == 0 || str_find(media_type, STR("charset=")) >= 0 ||
+        !media_types_has(conf->charset_for, media_type))
         return STR_NONE;
-    if (map_get(conf->charset_map, type) != NULL || map_get(conf->charset_map, STR("*")) != NULL)
-        return conf->charset_s;
-    if ((size_t)slash + 2 > sizeof(family))
-        return STR_NONE;
-    memcpy(family, type.p, (size_t)slash + 1);
-    family[slash + 1] = '*';
-    struct str all = str_make(family, (size_t)slash + 2);
-    return map_get(conf->charset_map, all) != NULL ? conf->charset_s : STR_NONE;
+    return conf->charset_s;
 }
 
 /* ---- cache ---- */

@@ -163,8 +163,16 @@ void request_resume(struct request *r, bool after)
     request_verdict(r, after ? VERDICT_NEXT : step(r));
 }
 
+void request_unselect(struct request *r)
+{
+    fentry_put(r->selected.file);
+    fentry_put(r->selected.form);
+    r->selected = (struct selected){.file = NULL};
+}
+
 static enum verdict reroute_counted(struct request *r)
 {
+    request_unselect(r);
     if (++r->reroutes > REQUEST_REROUTES) {
         log_error(&r->log, "internal redirects of \"" STR_FMT "\" form a loop", STR_ARG(r->uri));
         r->error_page = true; /* no page for this one: that may be the loop */
@@ -316,6 +324,7 @@ void request_finish(struct request *r)
     if (r->res.stream != NULL && r->res.stream->fini != NULL)
         r->res.stream->fini(r->res.stream, r);
     fentry_put(r->res.entry);
+    request_unselect(r);
     list_remove(&r->link);
     arena_fini(&r->mem);
     r->magic = 0;

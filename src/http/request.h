@@ -19,6 +19,19 @@
 struct codec;
 struct var;
 
+/*
+ * The file that answers, step by step through the content phase: found by one hook, its form
+ * (RFC 9110 3.2: the selected representation) chosen by another, served by the last.
+ */
+struct selected {
+    struct fentry *file;             /* referenced; NULL: none */
+    struct fentry *form;             /* referenced; what is sent in place of the file, or NULL */
+    uint8_t coding;                  /* enum coding that form is in; of file, if form is NULL */
+    bool negotiated;                 /* another client would get another: Vary */
+    bool streamed;                   /* the coding is applied while it is sent: no length, ranges */
+    struct str etag;                 /* with quotes and W/; empty: the entry's own */
+};
+
 /* What a named group of a regular expression matched, newest first. */
 struct named_capture {
     struct named_capture *next;
@@ -69,6 +82,7 @@ struct request {
     struct str id;                   /* $request_id, once somebody has asked for it */
     struct str document_uri0;        /* the first uri */
 
+    struct selected selected;
     struct response res;
 
     /* account */
@@ -115,6 +129,9 @@ void **request_data(struct request *r, unsigned slot);
  * path is outside of the location's alias.  done sets r->looking and r->pending to false.
  */
 enum status request_look(struct request *r, struct str path, void (*done)(struct flookup *l));
+
+/* Forgets the file that was to answer. */
+void request_unselect(struct request *r);
 
 /* root or alias applied to a path: directory and the path below it; false: no memory or bad. */
 bool request_file(struct request *r, struct str path, struct str *root, struct str *below);

@@ -15,8 +15,7 @@ void response_init(struct response *res)
     res->headers_end = &res->headers;
 }
 
-/* Everything a hook set is forgotten: an error takes its place. */
-static void response_reset(struct request *r)
+void response_reset(struct request *r)
 {
     struct response *res = &r->res;
     if (res->stream != NULL && res->stream->fini != NULL)
@@ -173,21 +172,25 @@ struct str response_type(const struct request *r)
     return type.n != 0 ? type : conf->default_type_s;
 }
 
-void response_file(struct request *r, struct fentry *e)
+void response_file(struct request *r)
 {
     const struct http_conf *conf = r->loc->conf;
+    const struct selected *sel = &r->selected;
+    struct fentry *e = sel->form != NULL ? sel->form : sel->file;
     response_reset(r);
     struct response *res = &r->res;
     res->status = 200;
-    res->entry = e;
+    res->entry = fentry_get(e);
     res->body = BODY_FILE;
     res->off = 0;
     res->length = e->size;
     res->content_type = response_type(r);
-    res->head_cacheable = true;
-    res->accept_ranges = conf->max_ranges != 0;
+    res->coding = sel->coding;
+    res->vary = sel->negotiated;
+    res->head_cacheable = !sel->streamed;
+    res->accept_ranges = conf->max_ranges != 0 && !sel->streamed;
     if (conf->etag != HTTP_ETAG_OFF)
-        res->etag = str_make(e->etag, e->etag_n);
+        res->etag = sel->etag.n != 0 ? sel->etag : str_make(e->etag, e->etag_n);
     if (e->mtime_s > 0)
         res->last_modified = str_make(e->last_modified, sizeof(e->last_modified));
 }

@@ -49,7 +49,8 @@ struct response {
     bool etag_weak;
     bool accept_ranges;
     bool head_cacheable;        /* a plain 200/304 for `entry`: its head may be kept with it */
-    uint16_t coding;            /* of the variant, 0: identity */
+    uint16_t coding;            /* enum coding of the body; IDENTITY: none */
+    bool vary;                  /* by Accept-Encoding */
     uint64_t off, length;       /* of the body; LENGTH_UNKNOWN for some streams */
     struct str bytes;
     struct fentry *entry;       /* referenced; validators come from it too */
@@ -65,6 +66,8 @@ struct response {
 };
 
 void response_init(struct response *res);
+/* Everything that was set is forgotten and given back. */
+void response_reset(struct request *r);
 
 /* May the value stand in a head (RFC 9110 5.5)? No control byte but the tab. */
 bool header_value_ok(struct str value);
@@ -80,8 +83,8 @@ struct str response_type(const struct request *r);
 void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes);
 /* 3xx with a Location and a small page; bytes that no URL has in it are encoded here. */
 enum verdict response_redirect(struct request *r, unsigned status, struct str location);
-/* A file as a 200, validators and type from entry and location; takes over the reference. */
-void response_file(struct request *r, struct fentry *e);
+/* The selected file, in the selected form, as a 200; validators and type from it and location. */
+void response_file(struct request *r);
 /*
  * An error or other status without a body of its own: error_page is looked up, else the built-in
  * page. Returns what the hook has to return (REROUTE for an internal error page).

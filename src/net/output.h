@@ -89,9 +89,10 @@ static inline void out_file_moved(struct output *o, size_t n)
 /* Drops everything; nothing may be in flight. */
 void out_clear(struct output *o, struct out_pool *p, struct loop *loop);
 
+/* Nothing is to be sent. (A buffer may be there: room that was taken and not used.) */
 static inline bool out_empty(const struct output *o)
 {
-    return o->first == NULL;
+    return o->queued == o->sent;
 }
 static inline uint64_t out_pending(const struct output *o)
 {

@@ -27,6 +27,29 @@ static bool any_tag(const struct field *f, size_t n, enum field_id id, size_t fr
     return false;
 }
 
+/*
+ * If-None-Match: the tag itself by weak comparison, or that of another coding. A tag that is the
+ * selected one's is preferred over others of the list.
+ */
+static bool none_match(const struct field *f, size_t n, size_t from, const struct cond_target *t,
+                       struct etag *held)
+{
+    if (any_tag(f, n, FIELD_IF_NONE_MATCH, from, t, false)) {
+        *held = t->etag;
+        return true;
+    }
+    for (size_t i = from; t->has_etag && i < n; i++) {
+        struct str rest = f[i].value;
+        while (f[i].id == FIELD_IF_NONE_MATCH && etag_next(&rest, held) == ETAG_TAG) {
+            if (etag_same_base(*held, t->base)) {
+                return true;
+            }
+        }
+    }
+    *held = (struct etag){.weak = false};
+    return false;
+}
+
 /* The date of a field; false if there is none or it cannot be read. */
 static bool field_date(const struct field *f, const uint16_t *first, enum field_id id,
                        const struct cond_target *t, int64_t *date)
@@ -35,11 +58,12 @@ static bool field_date(const struct field *f, const uint16_t *first, enum field_
 }
 
 enum cond_result cond_evaluate(const struct field *f, size_t n, const uint16_t *first,
-                               const struct cond_target *t)
+                               const struct cond_target *t, struct etag *held)
 {
     size_t match = first[FIELD_IF_MATCH], none = first[FIELD_IF_NONE_MATCH];
     int64_t date;
 
+    *held = (struct etag){.weak = false};
     if (match != 0) {
         if (!any_tag(f, n, FIELD_IF_MATCH, match - 1, t, true)) {
             return COND_PRECONDITION_FAILED;
@@ -48,7 +72,7 @@ enum cond_result cond_evaluate(const struct field *f, size_t n, const uint16_t *
         return COND_PRECONDITION_FAILED;
     }
     if (none != 0) {
-        if (any_tag(f, n, FIELD_IF_NONE_MATCH, none - 1, t, false)) {
+        if (none_match(f, n, none - 1, t, held)) {
             return t->get_or_head ? COND_NOT_MODIFIED : COND_PRECONDITION_FAILED;
         }
     } else if (t->get_or_head && t->since != COND_SINCE_OFF &&

@@ -72,6 +72,12 @@ bool etag_equal_strong(struct etag a, struct etag b)
     return !a.weak && !b.weak && str_eq(a.opaque, b.opaque);
 }
 
+bool etag_same_base(struct etag tag, struct str base)
+{
+    return base.n != 0 && str_starts(tag.opaque, base) &&
+           (tag.opaque.n == base.n || tag.opaque.p[base.n] == '-');
+}
+
 bool etag_list_matches(struct str list, struct etag own, bool strong, bool star)
 {
     struct etag tag;

@@ -21,6 +21,9 @@ enum etag_next etag_next(struct str *rest, struct etag *out);
 bool etag_equal_weak(struct etag a, struct etag b);
 bool etag_equal_strong(struct etag a, struct etag b);
 
+/* Is the tag `base`, or base with a '-' and more behind it, as tags of encoded forms are? */
+bool etag_same_base(struct etag tag, struct str base);
+
 /*
  * Is `own` in the list, by strong or weak comparison? `star` is what "*" means (true: the file
  * exists). A malformed member ends the list: what came before it counts.
