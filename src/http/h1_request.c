@@ -40,7 +40,9 @@ static unsigned error_status(enum h1_error err)
 static void describe(const struct log_ctx *ctx, struct wbuf *to)
 {
     struct request *r = container_of((struct log_ctx *)(uintptr_t)ctx, struct request, log);
-    r->conn->log.describe(&r->conn->log, to);
+    const struct conn_peer *peer = request_peer(r);
+    if (peer != NULL)
+        wbuf_printf(to, ", client: %.*s", (int)peer->text_n, peer->text);
     if (r->vhost != NULL && r->vhost->name.n != 0)
         wbuf_printf(to, ", server: " STR_FMT, STR_ARG(r->vhost->name));
     if (r->line_text.n != 0) {

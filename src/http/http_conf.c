@@ -11,6 +11,7 @@ static const char *const etag_words[] = {"on", "off", "content", NULL};
 static const char *const since_words[] = {"off", "exact", "before", NULL};
 static const char *const splice_words[] = {"auto", "on", "off", NULL};
 static const char *const linger_words[] = {"off", "on", "always", NULL};
+static const char *const satisfy_words[] = {"all", "any", NULL};
 static const char *const hidden_words[] = {"deny", "allow", NULL};
 
 #define FIELD(name) .offset = offsetof(struct http_conf, name)
@@ -91,6 +92,12 @@ static const struct directive rows[] = {
      .doc = "An absolute redirect names the port if it is not the usual one."},
     {"server_name_in_redirect", CTYPE_SWITCH, ANY, FIELD(server_name_in_redirect), .dflt = "off",
      .doc = "An absolute redirect names the first server_name instead of the request's host."},
+
+    /* access */
+    {"satisfy", CTYPE_ENUM, ANY, FIELD(satisfy), .choices = satisfy_words, .dflt = "all",
+     .doc = "Whether address and password have to be right, or one of them."},
+    {"auth_delay", CTYPE_TIME, ANY, FIELD(auth_delay), .max = YEARS10_MS, .dflt = "0s",
+     .doc = "How long a client waits for a 401: guessing takes as long."},
 
     /* connections */
     {"keepalive_timeout", CTYPE_ARGS, ANY, FIELD(keepalive_timeout), .min = 1, .max = 2,

@@ -15,6 +15,7 @@ enum http_etag { HTTP_ETAG_ON, HTTP_ETAG_OFF, HTTP_ETAG_CONTENT };
 enum http_ims { HTTP_IMS_OFF, HTTP_IMS_EXACT, HTTP_IMS_BEFORE };
 enum http_linger { HTTP_LINGER_OFF, HTTP_LINGER_ON, HTTP_LINGER_ALWAYS };
 enum http_hidden { HTTP_HIDDEN_DENY, HTTP_HIDDEN_ALLOW };
+enum http_satisfy { HTTP_SATISFY_ALL, HTTP_SATISFY_ANY };
 enum http_splice { HTTP_SPLICE_AUTO, HTTP_SPLICE_ON, HTTP_SPLICE_OFF };
 
 struct http_types {
@@ -42,6 +43,9 @@ struct http_conf {
     struct instances error_page;
     bool server_tokens, absolute_redirect, port_in_redirect, server_name_in_redirect;
     bool recursive_error_pages;
+    /* rows: access */
+    int satisfy;
+    int64_t auth_delay;
     /* rows: connections */
     struct instances keepalive_timeout, large_client_header_buffers;
     int64_t keepalive_requests, keepalive_time, client_header_timeout, client_body_timeout,

@@ -93,12 +93,85 @@ static void respond(struct request *r)
     if (r->res.head == NULL) {
         if (r->error_page && r->error_status != 0 && r->res.status == 200)
             r->res.status = r->error_status;
+        if (r->challenge.n != 0)
+            header_add(r, STR("WWW-Authenticate"), r->challenge);
         run_filters(r);
     }
     r->codec->respond(r);
 }
 
-/* The next hook to run, moving on over phases; NULL: nobody answered. */
+/* ---- access ---- */
+
+/* A 401 on its way: whoever guesses passwords has to wait for each. */
+struct refusal {
+    struct timer timer;
+    struct request *r;
+};
+
+static void refusal_due(struct timer *t, uint64_t now_ms)
+{
+    (void)now_ms;
+    struct request *r = container_of(t, struct refusal, timer)->r;
+    r->pending = false;
+    request_verdict(r, response_error(r, 401));
+}
+
+static void refusal_end(void *arg)
+{
+    struct refusal *f = arg;
+    timer_disarm(&f->r->worker->loop->timers, &f->timer);
+}
+
+static enum verdict delay_refusal(struct request *r)
+{
+    struct refusal *f = ARENA_NEW(&r->mem, struct refusal);
+    if (f == NULL || !arena_on_free(&r->mem, refusal_end, f))
+        return response_error(r, 500);
+    f->r = r;
+    timer_init(&f->timer, refusal_due);
+    timer_arm(&r->worker->loop->timers, &f->timer,
+              r->worker->loop->now_ms + (uint64_t)r->loc->conf->auth_delay);
+    return VERDICT_PENDING;
+}
+
+static enum verdict refuse(struct request *r, unsigned status)
+{
+    if (status == 403)
+        log_error(&r->log, "access forbidden by rule");
+    /* Once is enough: the page of a 401 may be refused in its turn. */
+    if (status == 401 && r->loc->conf->auth_delay > 0 && !r->error_page)
+        return delay_refusal(r);
+    return response_error(r, status);
+}
+
+enum verdict request_grant(struct request *r)
+{
+    CHECK(r->phase == PHASE_ACCESS);
+    if (r->loc->conf->satisfy == HTTP_SATISFY_ALL)
+        return VERDICT_NEXT;
+    if (r->refused == 401)
+        r->challenge = STR_NONE;
+    r->refused = 0;
+    while (r->loc->phases[PHASE_ACCESS][r->hook + 1] != NULL) /* nobody else is asked */
+        r->hook++;
+    return VERDICT_NEXT;
+}
+
+enum verdict request_refuse(struct request *r, unsigned status, struct str challenge)
+{
+    CHECK(r->phase == PHASE_ACCESS && (status == 401 || status == 403));
+    if (status == 401)
+        r->challenge = challenge;
+    if (r->loc->conf->satisfy == HTTP_SATISFY_ALL)
+        return refuse(r, status);
+    if (r->refused != 401)
+        r->refused = (uint16_t)status;
+    return VERDICT_NEXT;
+}
+
+/* ---- the phases ---- */
+
+/* The next hook to run, moving on over phases; NULL: nobody answered, or *v is the answer. */
 static hook_f *next_hook(struct request *r, enum verdict *v)
 {
     for (;;) {
@@ -108,6 +181,12 @@ static hook_f *next_hook(struct request *r, enum verdict *v)
             return list[r->hook];
         if (r->phase == PHASE_CONTENT)
             return NULL;
+        if (r->refused != 0) { /* satisfy any, and nothing did */
+            unsigned status = r->refused;
+            r->refused = 0;
+            *v = refuse(r, status);
+            return NULL;
+        }
         r->phase++;
         r->hook = 0;
         if (r->phase == PHASE_REWRITE) {
@@ -180,6 +259,7 @@ static enum verdict reroute_counted(struct request *r)
         return response_error(r, 500);
     }
     r->internal = true;
+    r->refused = 0;
     return VERDICT_REROUTE;
 }
 

@@ -78,6 +78,9 @@ struct request {
     struct str captures[REQUEST_CAPTURES];
     uint8_t capture_count;
     bool match_failed;               /* a regex gave up while routing: answer 500, clear */
+    uint16_t refused;                /* held back by satisfy any: 401 or 403; 0: nothing */
+    struct str challenge;            /* of a 401: WWW-Authenticate */
+    const struct conn_peer *peer;    /* the client behind trusted proxies; see request_peer() */
     struct named_capture *named;
     struct str id;                   /* $request_id, once somebody has asked for it */
     struct str document_uri0;        /* the first uri */
@@ -119,6 +122,25 @@ enum verdict request_redirect_named(struct request *r, struct str name);
 
 /* 301 to the request's own path with a slash behind it, query kept. */
 enum verdict request_add_slash(struct request *r);
+
+/*
+ * What a hook of PHASE_ACCESS has found, which it returns the value of; VERDICT_NEXT by itself is
+ * neither.  With `satisfy all` a grant leaves it to the next hook and a refusal is the answer.
+ * With `any` a grant is the end of the phase, and the answer waits until nobody has granted: 401 if
+ * somebody wants credentials, else 403.  A 401 comes with its challenge, in request memory, which
+ * stays with the response through error pages, and after auth_delay.
+ */
+enum verdict request_grant(struct request *r);
+enum verdict request_refuse(struct request *r, unsigned status, struct str challenge);
+
+/*
+ * Who the client is, for everything that looks at addresses: as trusted proxies say, else the
+ * peer of the connection.  NULL: no memory, or it is gone.
+ */
+static inline const struct conn_peer *request_peer(struct request *r)
+{
+    return r->peer != NULL ? r->peer : conn_peer(r->conn);
+}
 
 /* A module's own pointer in a request, NULL until it is set; the place, or NULL: no memory. */
 void **request_data(struct request *r, unsigned slot);

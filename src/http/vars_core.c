@@ -231,7 +231,7 @@ GETTER(get_connection_requests)
 GETTER(get_remote_addr)
 {
     UNUSED_ARG;
-    const struct conn_peer *peer = conn_peer(r->conn);
+    const struct conn_peer *peer = request_peer(r);
     if (peer == NULL)
         return false;
     *out = arena_str(&r->mem, str_make(peer->text, peer->text_n));
@@ -241,7 +241,7 @@ GETTER(get_remote_addr)
 GETTER(get_binary_remote_addr)
 {
     UNUSED_ARG;
-    const struct conn_peer *peer = conn_peer(r->conn);
+    const struct conn_peer *peer = request_peer(r);
     if (peer == NULL)
         return false;
     struct str bytes = addr_ip_bytes(&peer->remote);
@@ -269,7 +269,7 @@ static bool port(struct request *r, const struct addr *a, struct str *out)
 GETTER(get_remote_port)
 {
     UNUSED_ARG;
-    const struct conn_peer *peer = conn_peer(r->conn);
+    const struct conn_peer *peer = request_peer(r);
     return peer != NULL && port(r, &peer->remote, out);
 }
 
