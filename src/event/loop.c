@@ -239,6 +239,7 @@ const char *loop_backend_name(const struct loop *loop)
 
 enum status loop_probe(const struct ev_conf *conf, char *text, size_t size)
 {
+    enum status st = STATUS_UNSUPPORTED;
     char refused[128] = "";
     for (size_t i = 0; i < ARRAY_LEN(backends); i++) {
         const struct ev_backend *b = backends[i];
@@ -246,7 +247,7 @@ enum status loop_probe(const struct ev_conf *conf, char *text, size_t size)
             (conf->use == EV_EPOLL && b != &epoll_backend))
             continue;
         char why[128];
-        enum status st = b->probe(conf, why, sizeof(why));
+        st = b->probe(conf, why, sizeof(why));
         if (st == STATUS_OK) {
             snprintf(text, size, "%s: %s%s%s%s", b->name, why, refused[0] ? " (" : "", refused,
                      refused[0] ? ")" : "");
@@ -257,5 +258,5 @@ enum status loop_probe(const struct ev_conf *conf, char *text, size_t size)
             break;
     }
     snprintf(text, size, "none: %s", refused);
-    return STATUS_UNSUPPORTED;
+    return st;
 }

@@ -118,8 +118,11 @@ bool loop_posted(const struct loop *loop, const struct op *op);
 
 const char *loop_backend_name(const struct loop *loop); /* "io_uring", "io_uring+sqpoll", "epoll" */
 
-/* What `use` would choose on this host and why, without side effects (sluice -V). */
+/*
+ * What `use` would choose on this host and why, without side effects (sluice -V). The status is
+ * loop_init's: STATUS_UNSUPPORTED for a back end that the kernel refuses, another one for a failure
+ * that would stop a start; the text names the errno.
+ */
 enum status loop_probe(const struct ev_conf *conf, char *text, size_t size);
-
 
 #endif

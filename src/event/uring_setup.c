@@ -39,9 +39,9 @@ static const struct rung sqpoll_ladder[] = {
 };
 
 /*
- * ENOSYS, EPERM and EINVAL mean that io_uring is not to be had, and so does ENOMEM: since Linux
- * 6.14 the rings of all of a user's processes count against RLIMIT_MEMLOCK, unless it is root.
- * Anything else is a real failure.
+ * ENOSYS, EPERM and EINVAL mean that io_uring is not to be had.  Anything else is a real failure,
+ * and so is ENOMEM, which has a usual cause: since Linux 6.14 the rings of all of a user's
+ * processes count against RLIMIT_MEMLOCK, unless it is root.
  */
 static enum status refusal(int err, char *why, size_t size)
 {
