@@ -64,6 +64,7 @@ struct loop {
     uint32_t slot_count, slot_used, slot_free;
     uint32_t in_flight;
     struct pipe_pool *pipes;
+    bool no_cachestat;          /* the kernel refused it, and would for each file */
     struct list file_waiters;   /* send_files that wait for a file buffer, by turn.link */
     void *user;                 /* the worker's */
     struct ev_fault *fault;     /* test builds: event/fault.h */

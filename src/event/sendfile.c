@@ -10,8 +10,9 @@
  *                          by then in the page cache, are taken again later
  *
  * The ring's own SPLICE is not used: it is always punted to a kernel worker thread, one of which a
- * slow reader would hold.  Residency is asked for with cachestat(2) (Linux 6.5), before that by a
- * one-byte preadv2(2) RWF_NOWAIT at the end of the range.
+ * slow reader would hold.  Residency is asked for with cachestat(2) (Linux 6.5), else by a one-byte
+ * preadv2(2) RWF_NOWAIT at the end of the range: since Linux 6.14 cachestat is for those who own or
+ * may write the file, which a worker should not be.
  */
 #include "event/backend.h"
 
@@ -150,29 +151,41 @@ static void wait_writable(struct send_file *sf)
     op_poll(sf->loop, &sf->sub, sf->op->fd, POLLOUT, 0);
 }
 
-/* Is [off, off + n) in the page cache? Unknown counts as yes. */
-static bool resident(struct send_file *sf, uint64_t off, uint32_t n)
+/* By cachestat(2). False: it is not to be had, and *yes is not set. */
+static bool ask_cachestat(struct send_file *sf, uint64_t off, uint32_t n, bool *yes)
 {
-    if (off + n <= sf->resident_to)
-        return true;
     uint64_t window = sf->left < RESIDENT_WINDOW ? sf->left : RESIDENT_WINDOW;
     if (window < n)
         window = n;
     struct cachestat_range_ range = {off, window};
     struct cachestat_ cs;
-    if (syscall(SYS_cachestat, sf->file, &range, &cs, 0) == 0) {
-        uint64_t first = off >> PAGE_SHIFT_MIN;
-        uint64_t pages = ((off + window - 1) >> PAGE_SHIFT_MIN) - first + 1;
-        if (cs.nr_cache >= pages) {
-            sf->resident_to = off + window;
-            return true;
-        }
-        if (window == n)
-            return false;
+    uint64_t first = off >> PAGE_SHIFT_MIN;
+    uint64_t pages = ((off + window - 1) >> PAGE_SHIFT_MIN) - first + 1;
+    if (sf->loop->no_cachestat)
+        return false;
+    if (syscall(SYS_cachestat, sf->file, &range, &cs, 0) != 0) {
+        sf->loop->no_cachestat = errno == ENOSYS || errno == EPERM;
+        return false;
+    }
+    *yes = cs.nr_cache >= pages;
+    if (*yes) {
+        sf->resident_to = off + window;
+    } else if (window != n) {
         range.len = n;
         pages = ((off + n - 1) >> PAGE_SHIFT_MIN) - first + 1;
-        return syscall(SYS_cachestat, sf->file, &range, &cs, 0) != 0 || cs.nr_cache >= pages;
+        *yes = syscall(SYS_cachestat, sf->file, &range, &cs, 0) != 0 || cs.nr_cache >= pages;
     }
+    return true;
+}
+
+/* Is [off, off + n) in the page cache? Unknown counts as yes. */
+static bool resident(struct send_file *sf, uint64_t off, uint32_t n)
+{
+    bool yes;
+    if (off + n <= sf->resident_to)
+        return true;
+    if (ask_cachestat(sf, off, n, &yes))
+        return yes;
     char byte;
     struct iovec iov = {&byte, 1};
     ssize_t r = preadv2(sf->file, &iov, 1, (off_t)(off + n - 1), RWF_NOWAIT);

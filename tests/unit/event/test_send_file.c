@@ -9,8 +9,11 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -467,6 +470,58 @@ static void pipe_pages_used_up(struct ev_env *env)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+#define CACHESTAT 451 /* on every architecture */
+
+static bool filter_cachestat(unsigned action)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CACHESTAT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, action),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog prog = {ARRAY_LEN(code), code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
+}
+
+/* One refusal is enough: whoever asked again would not live to tell. */
+static void child_refused_cachestat(unsigned setting, int err)
+{
+    struct ev_env env = {.setting = setting};
+    int file = ev_file(1 << 20);
+
+    ev_conf_for(&env.conf, setting);
+    if (!filter_cachestat(SECCOMP_RET_ERRNO | (unsigned)err))
+        _exit(77);
+    if (loop_init(&env.loop, &env.conf, &log_process) != STATUS_OK)
+        _exit(2);
+    one(&env, file, 0, 1 << 20, true, false);
+    if (!env.loop.no_cachestat || !filter_cachestat(SECCOMP_RET_KILL_PROCESS))
+        _exit(3);
+    for (int i = 0; i < 3; i++)
+        one(&env, file, (uint64_t)i * 1000, 300000, i % 2 == 0, false);
+    loop_fini(&env.loop);
+    close(file);
+    _exit(0);
+}
+
+static void cachestat_refused(struct ev_env *env)
+{
+    static const int errors[] = {ENOSYS, EPERM};
+
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        int status;
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0)
+            child_refused_cachestat(env->setting, errors[i]);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void)
 {
     static const struct ev_case cases[] = {
@@ -487,6 +542,7 @@ int main(void)
         {"woken for a buffer in vain", woken_in_vain, 0, one_buffer},
         {"no pipe to be had", no_pipe_to_be_had, 0, NULL},
         {"pipe pages used up (h98)", pipe_pages_used_up, 0, NULL},
+        {"cachestat refused, once for all", cachestat_refused, 0, NULL},
     };
     return ev_run_cases("send_file", cases, ARRAY_LEN(cases));
 }
