@@ -216,6 +216,16 @@ static void on_accept(struct uring *u, struct op *op, int32_t res, bool more)
         loop_complete(loop, op, res, 0);
 }
 
+/*
+ * A call that blocked in a kernel worker thread and was cancelled, or met a signal of its own: the
+ * kernel's internal "restart" is seen as it is where nobody translated it.
+ */
+#define RESTART_SYSCALL 512 /* ERESTARTSYS */
+static bool interrupted(int32_t res)
+{
+    return res == -EINTR || res == -RESTART_SYSCALL;
+}
+
 static void on_recv(struct uring *u, struct op *op, int32_t res, unsigned cqe_flags)
 {
     bool more = (cqe_flags & IORING_CQE_F_MORE) != 0;
@@ -242,7 +252,9 @@ static void on_recv(struct uring *u, struct op *op, int32_t res, unsigned cqe_fl
             backlog_push(u, op);
         return;
     }
-    if (!more)
+    if (!more && interrupted(res))
+        rearm(u, op);
+    else if (!more)
         loop_complete(u->loop, op, res, 0);
 }
 
@@ -285,6 +297,12 @@ static void deliver(struct uring *u, uint64_t data, int32_t res, unsigned flags)
         return;
     }
     bool more = (flags & IORING_CQE_F_MORE) != 0;
+    if (op->kind == OP_READ_FILE)
+        uring_file_done(u, op);
+    if (interrupted(res) && op->kind != OP_ACCEPT && op->kind != OP_RECV) {
+        rearm(u, op); /* or its end, when it was cancelled */
+        return;
+    }
     switch ((enum op_kind)op->kind) {
     case OP_RECV:
         on_recv(u, op, res, flags);
@@ -303,9 +321,6 @@ static void deliver(struct uring *u, uint64_t data, int32_t res, unsigned flags)
                 rearm(u, op);
             return;
         }
-        break;
-    case OP_READ_FILE:
-        uring_file_done(u, op);
         break;
     default:
         break;
