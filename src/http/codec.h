@@ -14,6 +14,11 @@ struct codec {
     void (*respond)(struct request *r);
     /* A stream has something again. */
     void (*resume)(struct request *r);
+    /*
+     * The request before r on a connection that answers one after the other, if it is still going
+     * out; else NULL.
+     */
+    struct request *(*before)(const struct request *r);
     /* An interim response (100, 103). */
     void (*interim)(struct request *r, unsigned status);
 };

@@ -384,6 +384,13 @@ static void h1_closed(struct conn *c, enum close_reason why)
     drop_saved(h);
 }
 
+static struct request *h1_before(const struct request *r)
+{
+    struct h1 *h = h1_of(r->conn);
+    struct list *l = r == h->open ? h->answered.prev : r->link.prev;
+    return l == &h->answered ? NULL : container_of(l, struct request, link);
+}
+
 static void h1_interim(struct request *r, unsigned status)
 {
     struct str line = arena_printf(&r->mem, "HTTP/1.1 %u " STR_FMT "\r\n\r\n", status,
@@ -396,6 +403,7 @@ const struct codec h1_codec = {
     .name = "http/1.1",
     .respond = h1_respond,
     .resume = h1_stream_pump,
+    .before = h1_before,
     .interim = h1_interim,
 };
 

@@ -10,7 +10,9 @@
 #include "http/http_conf.h"
 #include "http/module.h"
 #include "http/vars.h"
+#include "http/zone.h"
 #include "net/listen.h"
+#include "os/roll.h"
 
 struct vhost;
 
@@ -88,6 +90,10 @@ struct cycle_http {
     size_t listener_count;
     struct log_file **log_files;
     size_t log_file_count, log_file_room;
+    struct zone **zones;               /* zone.h */
+    size_t zone_count, zone_room;
+    const struct roll *roll;           /* of the workers, set before they are forked */
+    struct roll_entry self;            /* in a worker: its own */
     uint32_t workers;
 };
 

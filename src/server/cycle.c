@@ -239,6 +239,7 @@ void cycle_unref(struct cycle *c)
     if (log_process.log == &c->log)
         log_process.log = &log_main;
     cycle_close_logs(c);
+    zones_close(&c->http);
     arena_delete(c->arena);
 }
 

@@ -41,11 +41,13 @@ struct cycle {
 struct cycle *cycle_load(const struct options *o, uint64_t generation, struct buf *report);
 
 /*
- * open.c: opens what it needs: log files, then listeners, claimed in the transaction that
- * `sockets` is in.  False: `report` says why, a line each; the caller rolls the sockets back.
- * The error log stays open either way, for the bad news, until the last reference goes.
+ * open.c: opens what it needs: log files, shared zones (those that `before`, the cycle in force or
+ * NULL, has too are shared with it), then listeners, claimed in the transaction that `sockets` is
+ * in.  False: `report` says why, a line each; the caller rolls the sockets back. The error log
+ * stays open either way, for the bad news, until the last reference goes.
  */
-bool cycle_open(struct cycle *c, struct sockets *sockets, struct buf *report);
+bool cycle_open(struct cycle *c, struct sockets *sockets, const struct cycle *before,
+                struct buf *report);
 
 /*
  * Whether cycle_open could be expected to succeed, and the pid file to be written, as far as that

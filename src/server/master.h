@@ -33,6 +33,7 @@ struct child {
     enum child_state state;
     struct cycle *cycle;    /* referenced */
     struct worker_board *board;
+    struct roll_entry entry; /* while it has a process */
     uint64_t started_ms;
     uint64_t retry_ms;
     uint32_t failures;      /* deaths in a row soon after a start */
@@ -42,6 +43,7 @@ struct child {
 struct master {
     const struct options *options;
     struct cycle *cycle;        /* in force */
+    struct roll roll;           /* of all workers, of whichever cycle */
     struct cycle *next;         /* being brought into force; NULL: no reload goes on */
     uint64_t next_deadline_ms;
     uint64_t attempt;           /* number of the last reload that was begun */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a cycle opens: its logs and its listeners; and for -t, whether it could.  Directories of
+ * What a cycle opens: its logs, zones and listeners; and for -t, whether it could.  Directories of
  * logs are not made: one that is missing is more often a slip of the pen or a file system that is
  * not mounted.
  */
@@ -114,9 +114,11 @@ void cycle_close_logs(struct cycle *c)
         fd_close(&c->http.log_files[i]->fd);
 }
 
-bool cycle_open(struct cycle *c, struct sockets *sockets, struct buf *report)
+bool cycle_open(struct cycle *c, struct sockets *sockets, const struct cycle *before,
+                struct buf *report)
 {
-    bool good = open_error_logs(c, report) && open_access_logs(c, report);
+    bool good = open_error_logs(c, report) && open_access_logs(c, report) &&
+                zones_open(&c->http, before != NULL ? &before->http : NULL, report);
     for (size_t i = 0; good && i < c->http.listener_count; i++)
         good = sockets_claim(sockets, c->http.listeners[i], c->plan.workers, c->arena, report);
     return good;

@@ -151,7 +151,8 @@ static struct cycle *build(struct master *m, struct buf *report)
     if (c == NULL)
         return NULL;
     sockets_begin(&m->sockets);
-    if (cycle_open(c, &m->sockets, report) && open_pid(m, c, report))
+    c->http.roll = &m->roll;
+    if (cycle_open(c, &m->sockets, m->cycle, report) && open_pid(m, c, report))
         return c;
     sockets_rollback(&m->sockets, m->cycle->http.listeners, m->cycle->http.listener_count);
     cycle_unref(c);

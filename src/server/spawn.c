@@ -108,7 +108,8 @@ static void leave_master(struct master *m, const struct cycle *mine)
 static _Noreturn void be_worker(struct master *m, struct child *ch, int ends[2])
 {
     struct cycle *c = ch->cycle;
-    struct worker_start how = {.index = ch->index, .chan = ends[1], .board = ch->board};
+    struct worker_start how = {
+        .index = ch->index, .chan = ends[1], .board = ch->board, .entry = ch->entry};
     fd_close(&ends[0]);
     leave_master(m, c);
     exit(worker_run(c, &how));
@@ -121,6 +122,12 @@ bool child_start(struct master *m, struct child *ch, struct os_error *e)
         os_fail(e, errno, "socketpair() for worker %u failed", ch->index);
         return false;
     }
+    if (!roll_enter(&m->roll, &ch->entry)) {
+        os_fail(e, EAGAIN, "there are too many workers for another one");
+        fd_close(&ends[0]);
+        fd_close(&ends[1]);
+        return false;
+    }
     memset(ch->board->why, 0, sizeof(ch->board->why));
     score_begin(&ch->board->score, 0, ch->cycle->generation, clock_mono_ms());
     pid_t pid = fork();
@@ -129,6 +136,7 @@ bool child_start(struct master *m, struct child *ch, struct os_error *e)
     fd_close(&ends[1]);
     if (pid == -1) {
         os_fail(e, errno, "fork() of worker %u failed", ch->index);
+        roll_leave(&m->roll, &ch->entry);
         fd_close(&ends[0]);
         return false;
     }
@@ -301,6 +309,7 @@ void child_died(struct master *m, pid_t pid, int status)
     if (ch == NULL)
         return;
     log_death(ch, status);
+    roll_leave(&m->roll, &ch->entry); /* what it held in shared memory is void */
     if (ch->state == CHILD_RETIRING || master_ending(m)) {
         child_forget(m, ch);
         return;

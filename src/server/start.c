@@ -74,12 +74,15 @@ static bool open_all(struct master *m)
     if (m->cycle->main->master_process &&
         signal_open(&m->sigfd, obeyed, ARRAY_LEN(obeyed)) != STATUS_OK)
         return fail(m, STR("signalfd() failed"));
+    if (m->cycle->main->master_process && !roll_open(&m->roll))
+        return fail(m, STR("out of memory for the roll of workers"));
     if (inherited)
         m->older = getppid();
     buf_init(&report, REPORT_MAX);
     bool good = sockets_inherit(&m->sockets, &report);
     sockets_begin(&m->sockets);
-    good = good && cycle_open(m->cycle, &m->sockets, &report);
+    m->cycle->http.roll = &m->roll;
+    good = good && cycle_open(m->cycle, &m->sockets, NULL, &report);
     if (good)
         log_process.log = &m->cycle->log;
     else
@@ -221,6 +224,7 @@ void start_finish(struct master *m)
     while (m->child_count > 0)
         child_forget(m, &m->children[0]);
     free(m->children);
+    roll_close(&m->roll);
     fd_close(&m->upgrade_fd);
     fd_close(&m->sigfd);
     if (!m->started)

@@ -412,6 +412,7 @@ int worker_run(struct cycle *c, const struct worker_start *how)
 {
     static struct worker w; /* what a start that failed leaves behind stays reachable */
     w.cycle = c;
+    c->http.self = how->entry;
     w.index = how->index;
     w.chan = how->chan;
     w.board = how->board;

@@ -37,6 +37,7 @@ struct worker_start {
     uint32_t index;
     int chan;                /* -1: there is no master, and signals are obeyed directly */
     struct worker_board *board;
+    struct roll_entry entry; /* on the roll of workers */
     void (*serves)(void *arg);   /* called when it accepts, without a master; may be NULL */
     void *arg;
 };

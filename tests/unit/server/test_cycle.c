@@ -165,7 +165,7 @@ static void opened(void **state)
     struct cycle *c = must_load("error_log: logs/e\nhttp: {server: {listen: '192.0.2.1:8000'}}\n");
     buf_init(&report, 1u << 20);
     sockets_begin(&table);
-    assert_false(cycle_open(c, &table, &report));
+    assert_false(cycle_open(c, &table, NULL, &report));
     static const char want[] =
         "bind() to 192.0.2.1:8000 failed (99: Cannot assign requested address)\n";
     assert_int_equal(report.n, strlen(want));
