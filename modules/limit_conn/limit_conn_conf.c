@@ -21,8 +21,8 @@ static bool freeze_zone(struct cycle_http *cy, struct block *b, const struct arg
         return false;
     if (!value_option(in->v[1].text, STR("zone"), &value) ||
         !zone_parse(value, &def.name, &def.size, &expected))
-        return REFUSE(cy, b, in->v[1].pos, "limit_conn_zone: \"" STR_FMT "\" is not valid, expected %s",
-                      STR_ARG(diag_excerpt(cy->diag, in->v[1].text)), expected);
+        return REFUSE(cy, b, in->v[1].pos, "limit_conn_zone: \"" STR_FMT "\" is not valid, "
+                      "expected %s", STR_ARG(diag_excerpt(cy->diag, in->v[1].text)), expected);
     return zone_define(cy, b->path, &def) != NULL &&
            template_compile(key, &cy->vars, cy->arena, cy->diag, in->v[0].pos, b->path,
                             in->v[0].text);

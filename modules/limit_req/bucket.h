@@ -24,7 +24,7 @@ struct bucket {
 /* What the bucket would hold with a request more. The very first one is free. */
 uint64_t bucket_excess(const struct bucket *b, uint64_t rate, uint64_t now_ms);
 
-/* Counts a request that brings the bucket to `excess`. A clock that went back counts as standing. */
+/* Counts a request that brings the bucket to `excess`. A clock that went back stands still. */
 void bucket_count(struct bucket *b, uint64_t excess, uint64_t now_ms);
 
 /* Milliseconds until what exceeds `allowed` has leaked away, rounded up; 0: it does not. */

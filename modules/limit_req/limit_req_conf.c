@@ -38,8 +38,8 @@ static bool freeze_zone(struct cycle_http *cy, struct block *b, const struct arg
         else
             good = false;
         if (!good)
-            return REFUSE(cy, b, arg->pos, "limit_req_zone: \"" STR_FMT "\" is not valid, expected %s",
-                          STR_ARG(diag_excerpt(cy->diag, arg->text)), expected);
+            return REFUSE(cy, b, arg->pos, "limit_req_zone: \"" STR_FMT "\" is not valid, "
+                          "expected %s", STR_ARG(diag_excerpt(cy->diag, arg->text)), expected);
     }
     if (good && (def.size == 0 || what->rate == 0))
         return REFUSE(cy, b, in->pos, "limit_req_zone: %s is missing",
