@@ -5,8 +5,10 @@
 #include "conf/bind.h"
 #include "conf/value.h"
 #include "os/error.h"
+#include "server/control.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define CYCLE_CHUNK (64u << 10)
@@ -270,4 +272,12 @@ uint64_t cycle_files(const struct cycle *c)
     for (size_t i = 0; i < h->listener_count; i++)
         n += h->listeners[i]->fd_count;
     return n;
+}
+
+bool cycle_control(const struct cycle *c, char *to, size_t size)
+{
+    if (c->main->control.n == 0)
+        return control_path(c->main->pid.p, to, size);
+    int n = snprintf(to, size, "%s", c->main->control.p);
+    return n > 0 && (size_t)n < size;
 }

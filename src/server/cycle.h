@@ -64,6 +64,9 @@ void cycle_unref(struct cycle *c); /* the last one closes its logs and frees it 
 /* All sections of the program, NULL-terminated. */
 const struct section *const *cycle_sections(void);
 
+/* Where the control socket is, in `to`. False: its path is too long. */
+bool cycle_control(const struct cycle *c, char *to, size_t size);
+
 /* The limit of open files that a worker wants; listeners are claimed by then. */
 uint64_t cycle_files(const struct cycle *c);
 

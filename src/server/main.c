@@ -106,45 +106,46 @@ static int send_signal(const struct options *o, const char *pid_path)
 }
 
 /* A reload is asked for on the control socket, which knows what comes of it. -1: there is none. */
-static int ask_reload(const char *pid_path)
+static int ask_reload(const char *control)
 {
-    char control[PATH_MAX];
-    if (!control_path(pid_path, control, sizeof(control)))
-        return -1;
-    return control_ask(control, "reload");
+    return control[0] == '\0' ? -1 : control_ask(control, "reload");
 }
 
 /* Without a control socket the signal is sent, but nobody can say that it did what it should. */
-static int tell_server(const struct options *o, const char *pid_path)
+static int tell_server(const struct options *o, const struct cycle *c)
 {
+    char control[PATH_MAX];
     bool reload = strcmp(o->signal, "reload") == 0;
-    int code = reload ? ask_reload(pid_path) : -1;
+    if (!cycle_control(c, control, sizeof(control)))
+        control[0] = '\0';
+    int code = reload ? ask_reload(control) : -1;
     if (code >= 0)
         return code;
-    code = send_signal(o, pid_path);
+    code = send_signal(o, c->main->pid.p);
     if (code != 0 || !reload)
         return code;
-    fprintf(stderr, "sluice: there is no control socket beside \"%s\": the signal was sent, the "
-                    "error log says what became of it\n", pid_path);
+    fprintf(stderr, "sluice: there is no control socket \"%s\": the signal was sent, the error log "
+                    "says what became of it\n", control);
     return 1;
 }
 
 /*
- * Where the pid file is if the configuration cannot be loaded: a line "pid: ..." of the main file,
- * else the usual place.
+ * A path of the main file if it cannot be loaded: what a line "KEY: ..." says, else the usual one.
+ * *to stays empty without either.
  */
-static void guess_pid_path(const struct options *o, char *to, size_t size)
+static void guess_path(const struct options *o, struct str key, struct str path, char *to,
+                       size_t size)
 {
     struct buf file;
-    struct str rest, line, path = STR(SLUICE_PID_PATH);
+    struct str rest, line;
     buf_init(&file, 0);
     if (file_read(o->conf, REPORT_MAX, &file, NULL, NULL) != STATUS_OK)
         file.n = 0;
     rest = buf_view(&file);
     while (rest.n != 0 && str_split(&rest, '\n', &line)) {
-        if (!str_starts(line, STR("pid:")))
+        if (!str_starts(line, key))
             continue;
-        line = str_skip(line, 4);
+        line = str_skip(line, key.n);
         while (line.n != 0 && strchr(" \t\"'[", line.p[0]) != NULL)
             line = str_skip(line, 1);
         size_t n = 0;
@@ -153,8 +154,10 @@ static void guess_pid_path(const struct options *o, char *to, size_t size)
         if (n != 0)
             path = str_head(line, n);
     }
-    snprintf(to, size, "%s%s" STR_FMT, path.p[0] == '/' ? "" : o->prefix,
-             path.p[0] == '/' ? "" : "/", STR_ARG(path));
+    to[0] = '\0';
+    if (path.n != 0)
+        snprintf(to, size, "%s%s" STR_FMT, path.p[0] == '/' ? "" : o->prefix,
+                 path.p[0] == '/' ? "" : "/", STR_ARG(path));
     buf_fini(&file);
 }
 
@@ -165,9 +168,12 @@ static void guess_pid_path(const struct options *o, char *to, size_t size)
  */
 static int signal_without_cycle(const struct options *o, const struct buf *report)
 {
-    char pid[PATH_MAX];
-    guess_pid_path(o, pid, sizeof(pid));
-    int code = strcmp(o->signal, "reload") == 0 ? ask_reload(pid) : -1;
+    char pid[PATH_MAX], control[PATH_MAX];
+    guess_path(o, STR("pid:"), STR(SLUICE_PID_PATH), pid, sizeof(pid));
+    guess_path(o, STR("control:"), STR(""), control, sizeof(control));
+    if (control[0] == '\0' && !control_path(pid, control, sizeof(control)))
+        control[0] = '\0';
+    int code = strcmp(o->signal, "reload") == 0 ? ask_reload(control) : -1;
     if (code >= 0)
         return code;
     print_report(report);
@@ -202,7 +208,7 @@ static int with_configuration(const struct options *o)
         code = test(o, c);
         break;
     case ACTION_SIGNAL:
-        code = tell_server(o, c->main->pid.p);
+        code = tell_server(o, c);
         break;
     default:
         return master_run(o, c);

@@ -37,6 +37,8 @@ static const struct directive main_directives[] = {
      .doc = "How long a retiring worker may take to finish its responses."},
     {.name = "pid", .type = CTYPE_PATH, .scopes = SCOPE_MAIN, .offset = MAIN(pid),
      .dflt = SLUICE_PID_PATH, .doc = "File that holds the master's process number."},
+    {.name = "control", .type = CTYPE_PATH, .scopes = SCOPE_MAIN, .offset = MAIN(control),
+     .doc = "Control socket of the master; by default beside the pid file, with .sock for .pid."},
     {.name = "error_log", .type = CTYPE_ARGS,
      .scopes = SCOPE_MAIN, .offset = MAIN(error_log), .min = 1, .max = 2,
      .flags = ROW_REPEATABLE, .args_doc = "file | stderr [level]",

@@ -11,7 +11,7 @@ struct main_conf {
     bool daemon, master_process;
     struct instances worker_priority;
     int64_t worker_rlimit_nofile, worker_shutdown_timeout;
-    struct str pid;
+    struct str pid, control;
 };
 
 struct events_conf {

@@ -82,10 +82,18 @@ static inline bool master_ending(const struct master *m)
 bool start(struct master *m);                 /* false: it has been said why */
 void start_failed(struct master *m, struct str why); /* a worker cannot start: says it once */
 void start_finish(struct master *m);
-int start_single(struct master *m);           /* master_process off: the exit code */
-void start_control(struct master *m, const char *pid_path);
+void start_control(struct master *m);       /* where the cycle in force says */
 void start_file_limit(const struct cycle *c); /* warns if there are not enough open files */
 bool start_pid(const char *path, struct os_error *e);
+
+/* What start and start_single share. */
+void start_raise_limit(void);
+bool start_open(struct master *m);
+bool start_write_pid(struct master *m);
+bool start_fail(struct master *m, struct str why);   /* says it, once; false */
+
+/* single.c */
+int start_single(struct master *m);           /* master_process off: the exit code */
 
 /* spawn.c */
 struct child *child_add(struct master *m, struct cycle *c, uint32_t index);

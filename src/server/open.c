@@ -179,15 +179,21 @@ static bool check_log(const struct cycle *c, struct str at, struct buf *report)
     return false;
 }
 
-/* An address that is not this host's: a datagram socket finds out without taking the port. */
+/*
+ * An address that is not this host's, a port that is not for everybody: a datagram socket finds out
+ * without taking the port of a stream.  (Who may take a low port is up to a sysctl, a capability
+ * and the namespaces of both.)
+ */
+#define PRIVILEGED_PORTS 1024
 static bool check_address(const struct listener *l, struct buf *report)
 {
     if (addr_family(&l->addr) == AF_UNIX)
         return check_parent(l->addr.un.sun_path, report);
     struct addr a = l->addr;
-    addr_set_port(&a, 0);
+    if (addr_port(&a) >= PRIVILEGED_PORTS)
+        addr_set_port(&a, 0);
     int fd = socket(addr_family(&a), SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    bool good = fd != -1 && bind(fd, &a.sa, a.len) == 0;
+    bool good = fd != -1 && (bind(fd, &a.sa, a.len) == 0 || errno == EADDRINUSE);
     if (!good)
         buf_printf(report, "%s to %s would fail (%d: %s)\n", fd == -1 ? "socket()" : "bind()",
                    l->text, errno, strerrordesc_np(errno));
@@ -199,6 +205,8 @@ bool cycle_check(struct cycle *c, struct buf *report)
 {
     bool good = check_made(c->main->pid.p, report);
     int level;
+    if (c->main->control.n != 0)
+        (void)check_parent(c->main->control.p, report); /* a start goes on without */
     for (size_t i = 0; i < error_log_count(c); i++) {
         struct str path = error_log(c, i, &level);
         if (path.p != NULL && !str_eq(path, STR("stderr")))

@@ -35,10 +35,14 @@ static void pid_stays(struct master *m)
 
 static void pid_moves(struct master *m, const struct cycle *old)
 {
-    if (strcmp(old->main->pid.p, m->cycle->main->pid.p) == 0 || !m->pid_written)
+    char from[4096], to[4096];
+    if (!m->pid_written)
         return;
-    pidfile_remove(old->main->pid.p, getpid());
-    start_control(m, m->cycle->main->pid.p);
+    if (strcmp(old->main->pid.p, m->cycle->main->pid.p) != 0)
+        pidfile_remove(old->main->pid.p, getpid());
+    if (!cycle_control(old, from, sizeof(from)) || !cycle_control(m->cycle, to, sizeof(to)) ||
+        strcmp(from, to) != 0)
+        start_control(m);
 }
 
 void reload_next(struct master *m)

@@ -284,6 +284,13 @@ void sockets_keep_only(struct sockets *s, struct listener *const *listeners, siz
     }
 }
 
+void sockets_unlink(const struct sockets *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (group_is_unix(&s->groups[i]))
+            sock_unlink(&s->groups[i].addr);
+}
+
 void sockets_close(struct sockets *s, bool unlink_unix)
 {
     while (s->count > 0) {

@@ -62,6 +62,9 @@ void sockets_keep_only(struct sockets *s, struct listener *const *listeners, siz
 /* The groups as the value of HANDOVER_ENV (no NUL). False: no memory. */
 bool sockets_handover(const struct sockets *s, struct buf *to);
 
+/* Removes the files of Unix sockets. */
+void sockets_unlink(const struct sockets *s);
+
 /* Closes everything; unlink: files of Unix sockets are removed. */
 void sockets_close(struct sockets *s, bool unlink_unix);
 

@@ -40,7 +40,7 @@ static void say_failure(struct master *m, struct str report)
     upgrade_say(report);
 }
 
-static bool fail(struct master *m, struct str why)
+bool start_fail(struct master *m, struct str why)
 {
     if (m->exit_code == 0)
         say_failure(m, why);
@@ -53,18 +53,18 @@ static bool fail_errno(struct master *m, const struct os_error *e)
     char text[OS_ERROR_TEXT + 64];
     struct wbuf w = wbuf_make(text, sizeof(text));
     os_error_write(e, &w);
-    return fail(m, str_between(text, w.at));
+    return start_fail(m, str_between(text, w.at));
 }
 
 void start_failed(struct master *m, struct str why)
 {
-    fail(m, why);
+    start_fail(m, why);
     master_stop(m);
 }
 
 /* ---- opening ---- */
 
-static bool open_all(struct master *m)
+bool start_open(struct master *m)
 {
     struct buf report;
     struct os_error e;
@@ -73,9 +73,9 @@ static bool open_all(struct master *m)
         return fail_errno(m, &e);
     if (m->cycle->main->master_process &&
         signal_open(&m->sigfd, obeyed, ARRAY_LEN(obeyed)) != STATUS_OK)
-        return fail(m, STR("signalfd() failed"));
+        return start_fail(m, STR("signalfd() failed"));
     if (m->cycle->main->master_process && !roll_open(&m->roll))
-        return fail(m, STR("out of memory for the roll of workers"));
+        return start_fail(m, STR("out of memory for the roll of workers"));
     if (inherited)
         m->older = getppid();
     buf_init(&report, REPORT_MAX);
@@ -86,13 +86,13 @@ static bool open_all(struct master *m)
     if (good)
         log_process.log = &m->cycle->log;
     else
-        fail(m, buf_view(&report));
+        start_fail(m, buf_view(&report));
     buf_fini(&report);
     return good;
 }
 
 /* Sockets of workers, channels, logs: the limit must not be what a desktop has. */
-static void raise_file_limit(void)
+void start_raise_limit(void)
 {
     struct fd_limit limit;
     if (fd_limit_get(&limit) == STATUS_OK && limit.soft < limit.hard)
@@ -125,7 +125,7 @@ bool start_pid(const char *path, struct os_error *e)
            pidfile_write(path, getpid(), e) == STATUS_OK;
 }
 
-static bool write_pid(struct master *m)
+bool start_write_pid(struct master *m)
 {
     struct os_error e;
     if (!start_pid(m->cycle->main->pid.p, &e))
@@ -134,11 +134,11 @@ static bool write_pid(struct master *m)
     return true;
 }
 
-void start_control(struct master *m, const char *pid_path)
+void start_control(struct master *m)
 {
     char path[4096];
     struct os_error e;
-    if (control_path(pid_path, path, sizeof(path)) &&
+    if (cycle_control(m->cycle, path, sizeof(path)) &&
         control_open(&m->control, path, &e) != STATUS_OK)
         log_errno_at(&log_process, LEVEL_WARN, e.err, "no control socket: %s", e.text);
 }
@@ -154,11 +154,11 @@ static bool start_workers(struct master *m)
     while (!master_ending(m) &&
            children_in(m, m->cycle, CHILD_READY) < m->cycle->plan.workers) {
         if (clock_mono_ms() >= m->next_deadline_ms)
-            return fail(m, STR("the workers did not begin to serve in time"));
+            return start_fail(m, STR("the workers did not begin to serve in time"));
         master_wait(m);
     }
     if (master_ending(m))
-        return fail(m, STR("told to end before it served"));
+        return start_fail(m, STR("told to end before it served"));
     return true;
 }
 
@@ -172,15 +172,15 @@ static void say_plan(const struct cycle *c)
 
 bool start(struct master *m)
 {
-    raise_file_limit();
-    if (!open_all(m)) {
+    start_raise_limit();
+    if (!start_open(m)) {
         m->stopping = true;
         return false;
     }
     title_set(NULL, "master process %s", m->options->program);
     say_plan(m->cycle);
     start_file_limit(m->cycle);
-    if (!start_workers(m) || !write_pid(m)) {
+    if (!start_workers(m) || !start_write_pid(m)) {
         master_stop(m);
         return false;
     }
@@ -188,7 +188,7 @@ bool start(struct master *m)
     m->watch_ms = clock_mono_ms();
     m->generation = m->cycle->generation;
     sockets_commit(&m->sockets, m->cycle->plan.workers);
-    start_control(m, m->cycle->main->pid.p);
+    start_control(m);
     children_accept(m, m->cycle);
     log_notice(&log_process, "sluice serves, master process %d", (int)getpid());
     daemon_ready(&m->daemon);
@@ -229,37 +229,4 @@ void start_finish(struct master *m)
     fd_close(&m->sigfd);
     if (!m->started)
         daemon_failed(&m->daemon, m->exit_code);
-}
-
-/* ---- one process for all: for debuggers and very small machines ---- */
-
-static void single_serves(void *arg)
-{
-    struct master *m = arg;
-    m->started = true;
-    log_notice(&log_process, "sluice serves, the only process %d", (int)getpid());
-    daemon_ready(&m->daemon);
-}
-
-int start_single(struct master *m)
-{
-    static struct worker_board board;
-    raise_file_limit();
-    if (open_all(m) && write_pid(m)) {
-        struct worker_start how = {
-            .chan = -1, .board = &board, .serves = single_serves, .arg = m};
-        sockets_commit(&m->sockets, 1);
-        start_file_limit(m->cycle);
-        m->exit_code = worker_run(m->cycle, &how);
-        if (m->exit_code == WORKER_CANNOT_START) {
-            m->exit_code = 0; /* fail() says it once */
-            fail(m, str_z(board.why));
-        }
-    }
-    if (m->pid_written)
-        remove_pid_files(m); /* a worker that gave up root may not be allowed to */
-    if (!m->started)
-        daemon_failed(&m->daemon, m->exit_code);
-    sockets_close(&m->sockets, true);
-    return m->exit_code;
 }

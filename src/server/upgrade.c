@@ -93,7 +93,7 @@ static bool may_begin(const struct master *m)
 static void take_back(struct master *m)
 {
     struct os_error e;
-    start_control(m, m->cycle->main->pid.p); /* first: who sees the pid file may ask */
+    start_control(m); /* first: who sees the pid file may ask */
     if (pidfile_restore(m->cycle->main->pid.p, &e) != STATUS_OK)
         log_errno_at(&log_process, LEVEL_ALERT, e.err, "%s", e.text);
 }

@@ -234,8 +234,19 @@ def in_use_by_nobody():
 
 def surroundings():
     s = Server()
-    site(s, main="master_process: off\n")
-    serves(s, "master_process off")
+    s.conf("  server: {listen: ['127.0.0.1:%d', 'unix:%s'], root: html}\n" %
+           (s.port, s.path("run/s.sock")), main="master_process: off\n")
+    os.mkdir(s.path("run"))
+    for how in signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL:
+        s.must_start()
+        check("master_process off: serves", fetch(s.port)[2] == b"probe\n")
+        if ROOT:
+            check("and is not root", os.stat("/proc/%d" % s.pid()).st_uid == 65534)
+        s.process.send_signal(how)
+        s.process.wait(PATIENCE)
+        check("%s: no pid file stays" % how.name, until(lambda: not s.pid(), 5))
+        check("%s: no Unix socket" % how.name,
+              how == signal.SIGKILL or not os.listdir(s.path("run")), os.listdir(s.path("run")))
     if ROOT:
         # Everything below belongs to somebody who is not root.
         s = Server()
@@ -278,6 +289,58 @@ def surroundings():
           rc == 1 and s.read("logs/sluice.sock") == "precious", (rc, out))
     check("and it is said", "no control socket" in s.read("logs/error.log"))
     check("stops", s.stop() == 0)
+
+
+def control():
+    """The control directive: elsewhere than beside the pid file, and moved by a reload."""
+    s = Server()
+    os.mkdir(s.path("run"))
+    site(s, main="control: run/a.sock\n")
+    s.must_start()
+    check("control: there", os.listdir(s.path("run")) == ["a.sock"], os.listdir(s.path("run")))
+    check("control: and not beside the pid file", not os.path.exists(s.path("logs/sluice.sock")))
+    rc, out = s.run("-s", "reload")
+    check("control: -s reload finds it", rc == 0 and "serves" in out, (rc, out))
+    good = s.read("conf/sluice.yaml")
+    s.write("conf/sluice.yaml", good + "nonsense: 1\n")
+    rc, out = s.run("-s", "reload")
+    check("control: also when the file is bad", rc == 1 and "nonsense" in out and
+          until(lambda: "reload failed" in s.read("logs/error.log"), 5), (rc, out))
+    site(s, main="control: run/b.sock\n")
+    s.kill(signal.SIGHUP)
+    check("control: moved by a reload", until(lambda: os.listdir(s.path("run")) == ["b.sock"], 10),
+          os.listdir(s.path("run")))
+    rc, out = s.run("-s", "reload")
+    check("control: -s reload at the new place", rc == 0, (rc, out))
+    check("stops", s.stop() == 0)
+    check("control: nothing is left", not os.listdir(s.path("run")), os.listdir(s.path("run")))
+    s = Server()
+    site(s, main="control: no/such/x.sock\n")
+    rc, out = run(s, "-q", "-t")
+    check("control: -t says that it cannot be made, which stops no start", rc == 0 and
+          "no/such/x.sock" in out, (rc, out))
+    serves(s, "control: cannot be made")
+
+
+def low_ports():
+    """-t by somebody who may not take a port below 1024 says so, as the start would."""
+    if not ROOT or not shutil.which("setpriv"):
+        return
+    weak = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    with open("/proc/sys/net/ipv4/ip_unprivileged_port_start") as f:
+        if int(f.read()) < 1024:
+            return
+    s = Server()
+    site(s, listen="127.0.0.1:79")
+    for path, _, files in os.walk(s.dir):
+        for f in [path] + [os.path.join(path, f) for f in files]:
+            os.chown(f, 65534, 65534)
+    rc, out = run(s, "-q", "-t", command=weak)
+    check("a low port: -t says no", rc == 1 and "127.0.0.1:79 would fail (13: " in out, (rc, out))
+    rc, out = run(s, command=weak)
+    check("a low port: so does the start", rc == 1 and "127.0.0.1:79 failed (13: " in out, (rc, out))
+    rc, out = run(s, "-q", "-t")
+    check("a low port: -t by root is content", rc == 0, (rc, out))
 
 
 def dump():
@@ -342,7 +405,7 @@ def moved_pid():
 
 
 if __name__ == "__main__":
-    for part in failures, refused_rings, limits, surroundings, dump, no_config, moved_pid:
+    for part in failures, refused_rings, limits, surroundings, control, low_ports, dump, no_config, moved_pid:
         begun = time.monotonic()
         part()
         if os.environ.get("SLUICE_TEST_TIMES"):
