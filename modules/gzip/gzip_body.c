@@ -118,8 +118,10 @@ static enum pull body_pull(struct stream *s, struct request *r, struct wbuf *w)
         size_t n = b->in.n;
         enum fgzip_result result = fgzip_run(b->z, &b->in, b->last, w);
         b->taken += n - b->in.n;
-        if (result == FGZIP_END)
+        if (result == FGZIP_END) {
+            list_remove(&b->turn.link); /* it may have been asked before the turn came */
             return PULL_END;
+        }
         b->failed = result == FGZIP_BAD;
     }
     return b->failed ? PULL_ERROR : PULL_MORE;

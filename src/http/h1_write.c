@@ -244,10 +244,12 @@ void h1_respond(struct request *r)
     struct response *res = &r->res;
     http_clock(r->worker);
     bool body = may_have_body(res) && r->line.method != METHOD_HEAD;
-    bool chunked = body && res->body == BODY_STREAM && res->length == LENGTH_UNKNOWN &&
-                   r->line.minor >= 1;
+    /* A HEAD says so too, though nothing comes (RFC 9112 6.1). */
+    bool unknown = may_have_body(res) && res->body == BODY_STREAM && res->length == LENGTH_UNKNOWN;
+    bool chunked = unknown && r->line.minor >= 1 && r->loc->conf->chunked_transfer_encoding;
+    res->chunked = chunked;
     r->keepalive = decide_keepalive(r);
-    if (body && res->length == LENGTH_UNKNOWN && !chunked)
+    if (body && unknown && !chunked)
         r->keepalive = false; /* the end of the connection is the end of the body */
     r->out_start = c->out.queued;
     r->out_end = UINT64_MAX;
@@ -298,8 +300,7 @@ void h1_stream_pump(struct request *r)
 {
     struct conn *c = r->conn;
     struct response *res = &r->res;
-    bool chunked = res->length == LENGTH_UNKNOWN && r->line.minor >= 1;
-    bool end = false;
+    bool chunked = res->chunked, end = false;
     while (!c->closing && conn_pending(c) < STREAM_QUEUE_MAX && pump_piece(r, chunked, &end))
         ;
     if (c->closing)

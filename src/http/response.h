@@ -34,7 +34,8 @@ enum pull { PULL_MORE, PULL_END, PULL_WAIT, PULL_ERROR };
 struct stream {
     /*
      * Writes some bytes to w (at least one for PULL_MORE). PULL_WAIT: nothing now,
-     * response_resume(r) will be called. PULL_ERROR: the connection is aborted.
+     * response_resume(r) will be called; it may be asked again before that. After PULL_END,
+     * response_resume(r) must not be called. PULL_ERROR: the connection is aborted.
      */
     enum pull (*pull)(struct stream *s, struct request *r, struct wbuf *w);
     void (*fini)(struct stream *s, struct request *r); /* once, at the request's end; may be NULL */
@@ -51,6 +52,7 @@ struct response {
     bool head_cacheable;        /* a plain 200/304 for `entry`: its head may be kept with it */
     uint16_t coding;            /* enum coding of the body; IDENTITY: none */
     bool vary;                  /* by Accept-Encoding */
+    bool chunked;               /* the codec's: the stream goes out in chunks */
     uint64_t off, length;       /* of the body; LENGTH_UNKNOWN for some streams */
     struct str bytes;
     struct fentry *entry;       /* referenced; validators come from it too */

@@ -69,6 +69,7 @@ static enum field_id field_candidate(struct str name)
 {
     switch (KEY(name.n, ascii_lower((unsigned char)name.p[0]))) {
     case KEY(2, 't'): return FIELD_TE;
+    case KEY(3, 'v'): return FIELD_VIA;
     case KEY(4, 'h'): return FIELD_HOST;
     case KEY(5, 'r'): return FIELD_RANGE;
     case KEY(6, 'a'): return FIELD_ACCEPT;
