@@ -206,7 +206,7 @@ static struct block *load(struct binder *b, const struct conf_source *src)
     return block;
 }
 
-static struct str directory_of(struct str path)
+struct str conf_directory(struct str path)
 {
     ssize_t slash = str_rchr(path, '/');
     return slash <= 0 ? STR("/") : str_head(path, (size_t)slash);
@@ -218,7 +218,7 @@ enum status conf_load(struct arena *a, struct diag *d, const struct conf_source 
     size_t errors = d->errors;
     struct binder b = {.a = a, .d = d};
     *out = NULL;
-    struct str dir = arena_str(a, directory_of(str_z(src->path)));
+    struct str dir = arena_str(a, conf_directory(str_z(src->path)));
     b.conv = (struct converter){a, d, str_z(src->prefix), dir};
     b.inc = ARENA_NEW(a, struct includes);
     if (b.inc == NULL)

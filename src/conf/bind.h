@@ -26,6 +26,9 @@ void conf_dump(const struct block *main_block, const struct section *const *sect
 /* The directive tables of the manual page, in mdoc, from the rows. */
 void conf_reference(const struct section *const *sections, struct buf *to);
 
+/* The directory of a file whose path is absolute; a view, without a slash behind it. */
+struct str conf_directory(struct str path);
+
 /* `path` itself if it is absolute, else below `dir`; NUL-terminated. p is NULL without memory. */
 struct str conf_path(struct arena *a, struct str dir, struct str path);
 

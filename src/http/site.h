@@ -82,7 +82,8 @@ struct cycle_http {
     struct arena *arena;
     struct diag *diag;
     struct block *main_block, *http;   /* http NULL: no http block */
-    struct str prefix;
+    struct str prefix;                 /* where relative paths begin, */
+    struct str conf_dir;               /* and those of certificates, keys, password files */
     struct vars vars;
     struct vhost **vhosts;
     size_t vhost_count;

@@ -6,11 +6,11 @@
  */
 #include "http/vars_core.h"
 
-#include "core/base64.h"
 #include "core/num.h"
 #include "core/rand.h"
 #include "http/http.h"
 #include "http/request.h"
+#include "proto/basic.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -176,17 +176,19 @@ GETTER(get_remote_user)
 {
     UNUSED_ARG;
     struct str value;
-    size_t n;
-    if (!request_field(r, FIELD_AUTHORIZATION, &value) || !str_starts_nocase(value, STR("Basic ")))
+    struct basic given;
+    if (!request_field(r, FIELD_AUTHORIZATION, &value))
         return false;
-    value = str_trim(str_skip(value, 6));
-    unsigned char *mem = arena_bytes(&r->mem, BASE64_DECODED(value.n) + 1);
-    if (mem == NULL || !base64_decode(mem, value, &n))
+    size_t room = BASIC_ROOM(value.n), used = 0;
+    char *mem = arena_bytes(&r->mem, room);
+    if (mem == NULL)
         return false;
-    struct str pair = str_make((const char *)mem, n);
-    ssize_t colon = str_chr(pair, ':');
-    *out = str_head(pair, colon < 0 ? 0 : (size_t)colon);
-    return colon > 0;
+    if (basic_parse(value, mem, &given) && given.user.n != 0) {
+        *out = given.user;
+        used = given.user.n;
+    }
+    explicit_bzero(mem + used, room - used); /* the password */
+    return used != 0;
 }
 
 GETTER(get_request_id)

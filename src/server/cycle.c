@@ -198,6 +198,7 @@ static bool compile(struct cycle *c, struct diag *d)
     c->http.diag = d;
     c->http.main_block = c->main_block;
     c->http.prefix = str_z(o->prefix);
+    c->http.conf_dir = conf_directory(str_z(o->conf));
     c->http.workers = c->plan.workers;
     return http_compile(&c->http);
 }

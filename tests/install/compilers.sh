@@ -38,6 +38,6 @@ check "in some 40 lines" [ "$(wc -l <"$hello/hello.c")" -le 45 ]
 
 builds clang --with-cc=clang --with-debug --add-module="$hello"
 check "the example module answers" python3 tests/install/hello.py "$tmp/clang/sluice" "$tmp"
-builds bare --without-tls --without-zlib --without-pcre2 --without-crypt
+builds bare --without-tls --without-zlib --without-pcre2 --without-crypt --without-nettle
 
 summary

@@ -36,7 +36,8 @@ refused 'does not compile' --with-cc=/nowhere/cc
 refused 'apt-get install gcc' --with-cc=/nowhere/cc
 
 # A library that is not there: its header is hidden behind one that does not compile.
-for pair in pcre2:pcre2.h:libpcre2-dev zlib:zlib.h:zlib1g-dev tls:openssl/ssl.h:libssl-dev crypt:crypt.h:libcrypt-dev; do
+for pair in pcre2:pcre2.h:libpcre2-dev zlib:zlib.h:zlib1g-dev tls:openssl/ssl.h:libssl-dev crypt:crypt.h:libcrypt-dev \
+    nettle:nettle/md5.h:nettle-dev; do
     library=${pair%%:*} rest=${pair#*:}
     header=${rest%%:*} package=${rest#*:}
     rm -rf "$tmp/hide"
@@ -61,7 +62,7 @@ check "options are found in configure" [ "$(wc -l <"$tmp/options")" -ge 17 ]
 while read -r option; do
     check "--help lists $option" grep -qE -- "(^| )$option" "$tmp/help"
 done <"$tmp/options"
-for library in tls pcre2 zlib crypt; do
+for library in tls pcre2 zlib crypt nettle; do
     check "--help lists --with-$library" grep -q -- "--with-$library .*--without-$library" "$tmp/help"
 done
 for dir in modules/*/; do

@@ -52,6 +52,8 @@ offends layers src/server/a.c '<liburing.h> belongs in src/event/' '#include <li
 offends layers src/http/a.c '<yaml.h> belongs in src/conf/' '#include <yaml.h>'
 offends layers src/net/a.c '<openssl/ssl.h> belongs in src/tls/' '#include <openssl/ssl.h>'
 offends layers modules/a/a.c '<zlib.h> belongs in src/cache/' '#include <zlib.h>'
+offends layers src/core/a.c '<crypt.h> belongs in modules/auth_basic/' '#include <crypt.h>'
+offends layers modules/a/a.c '<nettle/md5.h> belongs in modules/auth_basic/' '#include <nettle/md5.h>'
 offends layers src/conf/a.c '<pcre2.h> belongs in src/http/' '#include <pcre2.h>'
 passes layers src/tls/a.c '#include "conf/node.h"' '/* #include "server/main.h" */' '#include <openssl/ssl.h>'
 passes layers modules/a/a.c '#include "http/module.h"' '#include "a.h"' '#include "config.h"'

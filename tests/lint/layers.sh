@@ -32,6 +32,7 @@ BEGIN {
     home["^zlib\\.h"] = "^src/cache/"
     home["^pcre2"] = "^src/http/"
     home["^crypt\\.h"] = "^modules/auth_basic/"
+    home["^nettle/"] = "^modules/auth_basic/"
 }
 {
     split($0, field, ":")

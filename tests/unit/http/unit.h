@@ -48,7 +48,8 @@ static inline void site_begin(struct site *s, const char *yaml)
     s->good = conf_load(s->arena, &s->diag, &src, http_sections(&count), &top) == STATUS_OK;
     if (s->good) {
         s->cy = (struct cycle_http){.arena = s->arena, .diag = &s->diag, .main_block = top,
-                                    .prefix = STR(TEST_PREFIX), .workers = 2};
+                                    .prefix = STR(TEST_PREFIX), .conf_dir = STR(TEST_PREFIX "/conf"),
+                                    .workers = 2};
         s->good = http_compile(&s->cy);
     }
     buf_init(&s->report, 0);
