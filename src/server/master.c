@@ -164,6 +164,8 @@ static int timeout_ms(const struct master *m)
         at = sooner(at, m->next_deadline_ms);
     if (m->upgrade_fd != -1)
         at = sooner(at, m->upgrade_deadline_ms);
+    if (m->surplus_ms != 0)
+        at = sooner(at, m->surplus_ms);
     if (m->control.paused)
         at = sooner(at, now + RETRY_MS);
     if (at == UINT64_MAX)
@@ -193,6 +195,7 @@ static void run_due(struct master *m)
     }
     reload_check(m);
     upgrade_check(m, now);
+    surplus_check(m, now);
     watch(m, now);
 }
 

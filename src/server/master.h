@@ -63,6 +63,7 @@ struct master {
     uint64_t generation;
     uint64_t kill_ms;           /* when patience with stopping workers ends; 0: not stopping */
     uint64_t watch_ms;          /* when workers were looked after last */
+    uint64_t surplus_ms;        /* when surplus sockets are closed; 0: there are none */
     bool started, quitting, stopping, retired;
     int exit_code;
 };
@@ -125,6 +126,8 @@ void reload_begin(struct master *m);
 void reload_check(struct master *m);                /* all new workers ready? too late? */
 void reload_failed(struct master *m, struct str why);
 void reload_next(struct master *m);                 /* what had to wait for the end of one */
+void surplus_later(struct master *m);               /* a cycle came into force */
+void surplus_check(struct master *m, uint64_t now_ms);
 void bring_back(struct master *m);                  /* workers that WINCH retired */
 void reopen_logs(struct master *m);
 

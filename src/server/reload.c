@@ -96,6 +96,7 @@ static void commit(struct master *m)
     log_process.log = &m->cycle->log;
     children_accept(m, m->cycle);
     sockets_commit(&m->sockets, m->cycle->plan.workers);
+    surplus_later(m);
     children_tell(m, old, WORKER_QUIT);
     children_drop_absent(m, old);
     pid_moves(m, old);
@@ -115,6 +116,36 @@ void reload_check(struct master *m)
         commit(m);
     else if (clock_mono_ms() >= m->next_deadline_ms)
         reload_failed(m, STR("the new workers did not begin to serve in time\n"));
+}
+
+/* ---- sockets that are too many ---- */
+
+/* Longer than a handshake takes whose first packets were lost. */
+#define SURPLUS_MS 4000
+
+void surplus_later(struct master *m)
+{
+    m->surplus_ms = sockets_surplus(&m->sockets, m->cycle->plan.workers)
+                        ? clock_mono_ms() + SURPLUS_MS
+                        : 0;
+}
+
+/* Nothing comes to them any more. Each worker takes what is left before it closes its copies. */
+void surplus_check(struct master *m, uint64_t now_ms)
+{
+    const struct cycle *c = m->cycle;
+    if (m->surplus_ms == 0 || now_ms < m->surplus_ms || master_ending(m))
+        return;
+    if (m->next != NULL || m->retired || m->upgrade != 0 || upgrade_older_lives(m) ||
+        children_in(m, c, CHILD_READY) < c->plan.workers) {
+        m->surplus_ms = now_ms + SURPLUS_MS;
+        return;
+    }
+    m->surplus_ms = 0;
+    sockets_trim(&m->sockets, c->http.listeners, c->http.listener_count, c->plan.workers);
+    for (size_t i = 0; i < m->child_count; i++)
+        if (m->children[i].cycle == c && m->children[i].state == CHILD_READY)
+            child_tell(&m->children[i], WORKER_TRIM, c->plan.workers, -1);
 }
 
 /* ---- the beginning ---- */
@@ -193,8 +224,8 @@ void reload_begin(struct master *m)
         tell_failure(m, buf_view(&report));
     else
         warn_lines(buf_view(&report));
-    if (m->next != NULL && cycle_files(m->next) > cycle_files(m->cycle))
-        start_file_limit(m->next); /* the old one's was said */
+    if (m->next != NULL)
+        start_file_limit(m->next);
     buf_fini(&report);
     struct os_error e;
     if (m->next != NULL && !children_start(m, m->next, &e)) {

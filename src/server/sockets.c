@@ -213,11 +213,11 @@ void sockets_hand_back(struct sockets *s)
 }
 
 /* Those that wait for their first byte are let in: the workers take them before they close. */
-static void stop_deferring(const struct socket_group *g)
+static void stop_deferring(const struct socket_group *g, uint32_t from)
 {
     struct sock_options plain;
     sock_options_init(&plain);
-    for (uint32_t k = 0; k < g->count && !g->inherited && !group_is_unix(g); k++)
+    for (uint32_t k = from; k < g->count && !g->inherited && !group_is_unix(g); k++)
         sock_reconfigure(g->fds[k], &g->addr, &plain, NULL);
 }
 
@@ -228,14 +228,40 @@ void sockets_commit(struct sockets *s, uint32_t workers)
         if (g->used) {
             g->inherited = false;
             g->kept = g->count;
+            stop_deferring(g, workers);
             continue;
         }
         if (group_is_unix(g) && !g->inherited) /* the old master may still serve on it */
             sock_unlink(&g->addr);
-        stop_deferring(g);
+        stop_deferring(g, 0);
         group_remove(s, i);
     }
     sockets_steer(s, workers);
+}
+
+bool sockets_surplus(const struct sockets *s, uint32_t workers)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (!group_is_unix(&s->groups[i]) && s->groups[i].count > workers)
+            return true;
+    return false;
+}
+
+void sockets_trim(struct sockets *s, struct listener *const *listeners, size_t n,
+                  uint32_t workers)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct socket_group *g = &s->groups[i];
+        if (group_is_unix(g) || g->count <= workers)
+            continue;
+        group_close_from(g, workers);
+        g->kept = g->count;
+        if (g->shared > g->count)
+            g->shared = g->count;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (addr_family(&listeners[i]->addr) != AF_UNIX && listeners[i]->fd_count > workers)
+            listeners[i]->fd_count = workers;
 }
 
 void sockets_rollback(struct sockets *s, struct listener *const *listeners, size_t n)

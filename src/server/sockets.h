@@ -6,9 +6,9 @@
  * A reload changes the table in a transaction: begin, one claim per listener, then commit or roll
  * back.  Nobody's connection is lost by it: groups that are still wanted stay open; a new member of
  * a group gets no connection before the commit, because new ones are steered to the old members
- * until then; and a member that is more than there are workers stays open too, gets nothing new by
- * steering, and what comes to it all the same is accepted by a worker that has another as well.
- * Closing it would reset handshakes that are under way.
+ * until then; and a member that is more than there are workers gets nothing new by steering, but
+ * stays open for a while, accepted on by a worker that has another as well, because closing it
+ * would reset handshakes that are under way.
  */
 #ifndef SLUICE_SERVER_SOCKETS_H
 #define SLUICE_SERVER_SOCKETS_H
@@ -46,6 +46,13 @@ bool sockets_claim(struct sockets *s, struct listener *l, uint32_t workers, stru
 
 /* The claims are in force: closes groups that nobody claimed, steers for `workers` workers. */
 void sockets_commit(struct sockets *s, uint32_t workers);
+
+/* Whether there are members that `workers` workers do not need. */
+bool sockets_surplus(const struct sockets *s, uint32_t workers);
+
+/* Closes those, steered away from for long enough, here and for workers that are forked later. */
+void sockets_trim(struct sockets *s, struct listener *const *listeners, size_t n,
+                  uint32_t workers);
 
 /* The claims are void: what was opened is closed, options are those of `listeners` again. */
 void sockets_rollback(struct sockets *s, struct listener *const *listeners, size_t n);

@@ -99,14 +99,19 @@ void start_raise_limit(void)
         fd_limit_set(limit.hard, NULL);
 }
 
-/* The limit is tried, not computed: who may raise the hard one differs. Workers inherit it. */
+/*
+ * The limit is tried, not computed: who may raise the hard one differs. Workers inherit it. What
+ * was said is not said again by each reload that has another listener.
+ */
 void start_file_limit(const struct cycle *c)
 {
+    static uint64_t said;
     uint64_t want = cycle_files(c), got;
     struct fd_limit limit;
     if (fd_limit_get(&limit) != STATUS_OK || want <= limit.soft ||
-        fd_limit_set(want, &got) == STATUS_OK)
+        fd_limit_set(want, &got) == STATUS_OK || want <= said)
         return;
+    said = want + want / 8;
     if (c->main->worker_rlimit_nofile != 0)
         log_warn(&log_process, "worker_rlimit_nofile %llu is above the hard limit of open files, "
                  "%llu: raise that (systemd: LimitNOFILE, else ulimit -Hn)",
@@ -188,6 +193,7 @@ bool start(struct master *m)
     m->watch_ms = clock_mono_ms();
     m->generation = m->cycle->generation;
     sockets_commit(&m->sockets, m->cycle->plan.workers);
+    surplus_later(m);
     start_control(m);
     children_accept(m, m->cycle);
     log_notice(&log_process, "sluice serves, master process %d", (int)getpid());

@@ -34,6 +34,7 @@ struct worker {
     struct cycle *cycle;
     struct worker_board *board;
     uint32_t index;
+    uint32_t keep;      /* sockets of a group that are still needed, once told */
     int chan, sigfd;
     struct loop loop;
     struct net net;
@@ -41,7 +42,7 @@ struct worker {
     struct acceptor *acceptors;
     size_t acceptor_count;
     struct op sig_op, chan_op;
-    struct timer shutdown_timer, close_timer, beat_timer;
+    struct timer shutdown_timer, close_timer, trim_timer, beat_timer;
     bool quitting, stopping, listeners_closed;
 };
 
@@ -144,13 +145,51 @@ static void accept_for(struct worker *w, uint32_t owner, bool on)
 {
     for (size_t i = 0; i < w->acceptor_count; i++) {
         struct acceptor *a = &w->acceptors[i];
-        if (a->owner != owner)
+        if (a->owner != owner || a->fd == -1)
             continue;
         if (on && !w->quitting)
             acceptor_start(a, owner != w->index);
         else
             acceptor_stop(a);
     }
+}
+
+/* One of those that the first `keep` of its group do without. */
+static bool is_surplus(const struct acceptor *a, uint32_t keep)
+{
+    const struct listener *l = a->listener;
+    if (a->fd == -1 || addr_family(&l->addr) == AF_UNIX)
+        return false;
+    for (uint32_t k = keep; k < l->fd_count; k++)
+        if (l->fds[k] == a->fd)
+            return true;
+    return false;
+}
+
+static void leave(struct worker *w, struct acceptor *a)
+{
+    acceptor_take(a);
+    loop_close_fd(&w->loop, a->fd);
+    a->fd = -1;
+}
+
+/* The master steered away from them long ago: what has come all the same is taken. */
+static void trim(struct timer *t, uint64_t now_ms)
+{
+    struct worker *w = container_of(t, struct worker, trim_timer);
+    bool busy = false;
+    for (size_t i = 0; i < w->acceptor_count; i++) {
+        struct acceptor *a = &w->acceptors[i];
+        if (!is_surplus(a, w->keep))
+            continue;
+        acceptor_stop(a);
+        if (op_busy(&a->op))
+            busy = true;
+        else
+            leave(w, a);
+    }
+    if (busy)
+        timer_arm(&w->loop.timers, t, now_ms + 1);
 }
 
 static bool accepting(const struct worker *w)
@@ -168,10 +207,10 @@ static void close_listeners(struct timer *t, uint64_t now_ms)
         timer_arm(&w->loop.timers, t, now_ms + 1);
         return;
     }
-    for (size_t i = 0; i < w->acceptor_count; i++) {
-        acceptor_take(&w->acceptors[i]);
-        loop_close_fd(&w->loop, w->acceptors[i].fd);
-    }
+    timer_disarm(&w->loop.timers, &w->trim_timer);
+    for (size_t i = 0; i < w->acceptor_count; i++)
+        if (w->acceptors[i].fd != -1)
+            leave(w, &w->acceptors[i]);
     w->listeners_closed = true;
 }
 
@@ -282,6 +321,11 @@ static void obey(struct worker *w, struct chan_msg *msg)
         if (msg->arg < w->cycle->http.log_file_count)
             swap_log(&msg->fd, w->cycle->http.log_files[msg->arg]->fd);
         break;
+    case WORKER_TRIM:
+        w->keep = msg->arg;
+        if (!w->quitting)
+            trim(&w->trim_timer, w->loop.now_ms);
+        break;
     case WORKER_READY:
         break;
     }
@@ -368,6 +412,7 @@ static int start(struct worker *w)
         return cannot_start(w, "out of memory");
     timer_init(&w->shutdown_timer, shutdown_expired);
     timer_init(&w->close_timer, close_listeners);
+    timer_init(&w->trim_timer, trim);
     timer_init(&w->beat_timer, beat);
     beat(&w->beat_timer, w->loop.now_ms);
     listen_to_master(w);

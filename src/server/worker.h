@@ -20,6 +20,7 @@ enum worker_msg {
     WORKER_QUIT,       /* finish what is open, then end */
     WORKER_ACCEPT_FOR, /* arg: accept on the sockets of this worker: oneself, or one that is away */
     WORKER_LEAVE_TO,   /* arg: …it is back */
+    WORKER_TRIM,       /* arg: of each group this many sockets are left, close the others */
     WORKER_LOG,        /* arg: index of an error log sink; fd: the new file */
     WORKER_ACCESS_LOG, /* arg: index of an access log; fd: the new file */
 };

@@ -117,10 +117,43 @@ def worker_counts():
         s.kill(signal.SIGHUP)
         check("%d workers" % n, until(lambda: len(s.workers()) == n, 20), s.workers())
         time.sleep(0.3)
+    # Sockets that nobody needs are closed once nothing can come to them any more.
+    for n in 4, 1, 3:
+        s.conf(http(s, n), workers=n)
+        s.reload()
+        check("%d sockets" % n, until(lambda: listening(s.port) == n, 10), listening(s.port))
+    for pid in s.workers() + [s.pid()]:
+        check("each holds no others", len(sockets_of(pid, s.port)) == 3, sockets_of(pid, s.port))
     total = load.stop()
     check("growing and shrinking loses nothing", not load.bad(), "%s %s" % (total, load.said))
-    check("stops", s.stop() == 0)
     check("no alarm", not s.alarms(), "\n".join(s.alarms()[:9]))
+    old = set(s.workers())
+    s.kill(signal.SIGKILL, max(old))
+    check("a worker that died is replaced", until(lambda: len(set(s.workers()) - old) == 1 and
+                                                  len(s.workers()) == 3))
+    check("and serves", all(fetch(s.port)[0] == 200 for _ in range(30)))
+    check("stops", s.stop() == 0)
+
+
+def listening(port):
+    return len(inodes(port))
+
+
+def inodes(port):
+    """The listening sockets of a port of 127.0.0.1."""
+    with open("/proc/net/tcp") as f:
+        rows = [line.split() for line in f.readlines()[1:]]
+    return {r[9] for r in rows if r[3] == "0A" and r[1] == "0100007F:%04X" % port}
+
+
+def sockets_of(pid, port):
+    wanted, found = {"socket:[%s]" % i for i in inodes(port)}, set()
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        try:
+            found.add(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
+        except OSError:
+            pass
+    return wanted & found
 
 
 def draining():

@@ -8,6 +8,7 @@
 #include "../os/unit.h"
 #include "os/fd.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -139,6 +140,38 @@ static void shrinking(void **state)
     assert_int_equal(d.fd_count, 4);
     assert_int_equal(arrive(&d, d.fds, 4, 3), 0);
     assert_in_range(arrive(&d, d.fds, 4, 1), 1, 64);
+}
+
+/* What is surplus is closed later, from the end: those that stay keep their places. */
+static void trimmed(void **state)
+{
+    (void)state;
+    struct listener a = at(free_port()), b = a, d = a, path = at_path(unit_path("x.sock"));
+    struct listener *all[] = {&b, &path};
+    sockets_begin(&table);
+    must_claim(&a, 4);
+    sockets_commit(&table, 4);
+    assert_false(sockets_surplus(&table, 4));
+    sockets_begin(&table);
+    must_claim(&b, 2);
+    must_claim(&path, 2);
+    sockets_commit(&table, 2);
+    assert_true(sockets_surplus(&table, 2));
+    assert_int_equal(b.fd_count, 4);
+    int gone = b.fds[2];
+    sockets_trim(&table, all, ARRAY_LEN(all), 2);
+    assert_false(sockets_surplus(&table, 2));
+    assert_int_equal(b.fd_count, 2);
+    assert_int_equal(path.fd_count, 1);
+    assert_int_equal(fcntl(gone, F_GETFD), -1);
+    assert_in_range(arrive(&b, b.fds, 2, 1), 1, 63);
+    sockets_begin(&table); /* and grows again, with new ones behind those that stayed */
+    must_claim(&d, 4);
+    assert_int_equal(d.fd_count, 4);
+    assert_int_equal(d.fds[1], b.fds[1]);
+    assert_int_equal(arrive(&d, d.fds, 4, 2), 0);
+    sockets_commit(&table, 4);
+    assert_in_range(arrive(&d, d.fds, 4, 2), 1, 64);
 }
 
 /* A failed reload leaves the old members with all connections, and closes what was opened. */
@@ -306,6 +339,7 @@ int main(void)
         SOCKETS_TEST(growing),      SOCKETS_TEST(shrinking),    SOCKETS_TEST(rolled_back),
         SOCKETS_TEST(removed),      SOCKETS_TEST(widened),      SOCKETS_TEST(taken),
         SOCKETS_TEST(handed_over),  SOCKETS_TEST(bad_handover), SOCKETS_TEST(kept_by_a_worker),
+        SOCKETS_TEST(trimmed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
