@@ -144,12 +144,14 @@ void op_sendv(struct loop *loop, struct op *op, int fd, struct msghdr *msg, unsi
  * file buffer by the back end, so that a slow disk never stops the loop.
  *
  * res > 0: that many bytes went out, sf->off and sf->left have moved; submit again for the rest
- * (one call moves at most SEND_FILE_BUDGET, so that others get their turn). res == 0: the file
+ * (one call moves at most sf->budget, so that others get their turn; below SEND_FILE_BUDGET it is
+ * exact). res == 0: the file
  * ended before sf->left bytes. When done or given up, send_file_fini() gives the resources back.
  */
 #define SEND_FILE_BUDGET (1u << 20)
 struct send_file {
     int file;               /* regular file, stays open while in use */
+    uint32_t budget;        /* the most that one call moves; SEND_FILE_BUDGET unless it is set */
     uint64_t off, left;
     bool use_splice;        /* false: sendfile(2), no pipe */
     /* sendfile.c's and the back end's: */

@@ -44,7 +44,8 @@ static void send_file_step(struct turn *t);
 void send_file_init(struct send_file *sf, int file, uint64_t off, uint64_t n, bool use_splice)
 {
     *sf = (struct send_file){
-        .file = file, .off = off, .left = n, .use_splice = use_splice, .pipe = {-1, -1}};
+        .file = file, .budget = SEND_FILE_BUDGET, .off = off, .left = n,
+        .use_splice = use_splice, .pipe = {-1, -1}};
     turn_init(&sf->turn, send_file_step);
     op_init(&sf->sub, NULL);
 }
@@ -113,7 +114,8 @@ static void finish(struct send_file *sf, int32_t res)
     struct op *op = sf->op;
     sf->op = NULL;
     pass_on(sf);
-    if (sf->left == 0 || res <= 0) { /* others may need them */
+    bool paused = sf->budget < SEND_FILE_BUDGET && sf->sent >= sf->budget;
+    if (sf->left == 0 || res <= 0 || paused) { /* others may need them */
         drop_buf(sf->loop, sf);
         pipe_pool_put(sf->loop->pipes, sf->pipe, sf->piped == 0);
         sf->piped = 0;
@@ -192,6 +194,12 @@ static bool resident(struct send_file *sf, uint64_t off, uint32_t n)
     return r >= 0 || errno != EAGAIN;
 }
 
+/* Does something follow n bytes at once? Else the kernel need not wait for it. */
+static bool follows(const struct send_file *sf, uint32_t n)
+{
+    return sf->left > n && (sf->budget == SEND_FILE_BUDGET || sf->sent + n < sf->budget);
+}
+
 static void went_out(struct send_file *sf, uint32_t n)
 {
     sf->sent += n;
@@ -213,7 +221,7 @@ static enum step failed(struct send_file *sf)
 
 static enum step drain_pipe(struct send_file *sf)
 {
-    unsigned more = sf->left > sf->piped ? SPLICE_F_MORE : 0;
+    unsigned more = follows(sf, sf->piped) ? SPLICE_F_MORE : 0;
     ssize_t r = splice(sf->pipe[0], NULL, sf->op->fd, NULL, sf->piped,
                        SPLICE_F_NONBLOCK | SPLICE_F_MOVE | more);
     if (r < 0)
@@ -226,7 +234,7 @@ static enum step drain_pipe(struct send_file *sf)
 static enum step drain_buf(struct send_file *sf)
 {
     uint32_t n = sf->buf_n - sf->buf_at;
-    int more = sf->left > n ? MSG_MORE : 0;
+    int more = follows(sf, n) ? MSG_MORE : 0;
     ssize_t r = send(sf->op->fd, sf->buf + sf->buf_at, n, MSG_DONTWAIT | MSG_NOSIGNAL | more);
     if (r < 0)
         return errno == EINTR ? STEP_ON : failed(sf);
@@ -296,6 +304,8 @@ static enum step fill_buf(struct send_file *sf, uint32_t n)
 static enum step fill(struct send_file *sf)
 {
     uint32_t n = sf->left < PIPE_BYTES ? (uint32_t)sf->left : PIPE_BYTES;
+    if (sf->budget < SEND_FILE_BUDGET && n > sf->budget - sf->sent)
+        n = sf->budget - sf->sent;
     if (sf->uncached || !resident(sf, sf->off, n))
         return fill_buf(sf, n);
     if (sf->use_splice && sf->pipe[0] == -1)
@@ -322,7 +332,7 @@ static void send_file_step(struct turn *t)
             next = drain_pipe(sf);
         else if (sf->buf != NULL && sf->buf_n > sf->buf_at)
             next = drain_buf(sf);
-        else if (sf->left == 0 || sf->sent >= SEND_FILE_BUDGET)
+        else if (sf->left == 0 || sf->sent >= sf->budget)
             break;
         else
             next = fill(sf);

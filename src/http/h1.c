@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#define SEND_PROGRESS_MIN 1024u /* bytes a client has to take in each send_timeout */
 #define DRAIN_GRACE_MS 1000   /* a connection that was busy a moment ago gets one more request */
 
 /* Takes body bytes off the front of *in; false when the body is not complete yet. */
@@ -61,7 +62,8 @@ static void limits_of(const struct http_conf *conf, struct h1_limits *lim)
 /* Is there nothing that keeps the next request from being looked at? */
 static bool ready(const struct conn *c, const struct h1 *h)
 {
-    return !c->closing && !h->last && h->open == NULL && conn_pending(c) < H1_QUEUE_MAX;
+    return !c->closing && !h->last && h->open == NULL && conn_pending(c) < H1_QUEUE_MAX &&
+           c->paced == NULL; /* each response has a rate of its own */
 }
 
 static void h1_feed(struct conn *c, struct str *in)
@@ -267,6 +269,8 @@ static void h1_sent(struct conn *c)
         if (c->out.sent < r->out_end)
             break;
         r->completed = true;
+        if (r->paced)
+            conn_pace_end(c);
         request_finish(r);
     }
     if (!c->closing)
@@ -312,17 +316,32 @@ static void timed_out(struct conn *c, enum close_reason why)
         settle(c);
 }
 
+/*
+ * Nothing went out in time, but that is our own doing, or the client does take something of what
+ * the kernel has. A byte now and then is not enough: that is how connections are held for nothing.
+ */
+static bool is_slow(struct conn *c, struct h1 *h, uint64_t timeout)
+{
+    uint64_t now = c->net->loop->now_ms, waited = conn_pace_waited(c);
+    if (waited != 0 && now - waited < timeout) {
+        conn_timeout(c, timeout - (now - waited));
+        return true;
+    }
+    uint64_t acked = conn_acked(c);
+    if (acked < h->acked + SEND_PROGRESS_MIN)
+        return false;
+    h->acked = acked;
+    conn_timeout(c, timeout);
+    return true;
+}
+
 static void h1_expired(struct conn *c)
 {
     struct h1 *h = h1_of(c);
     const struct http_conf *conf = h1_conf(c);
     if (conn_pending(c) > 0) {
-        uint64_t acked = conn_acked(c);
-        if (acked > h->acked) { /* slow, but it moves */
-            h->acked = acked;
-            conn_timeout(c, (uint64_t)conf->send_timeout);
+        if (is_slow(c, h, (uint64_t)conf->send_timeout))
             return;
-        }
         log_info(&c->log, "%s", close_reason_text(CLOSE_SEND_TIMEOUT));
         if (conf->reset_timedout_connection)
             conn_abort(c, CLOSE_SEND_TIMEOUT);

@@ -232,6 +232,20 @@ static bool write_body(struct request *r)
     return false;
 }
 
+/* limit_rate: the head goes at once, the body at its rate. False: no memory. */
+static bool pace_body(struct request *r)
+{
+    const struct response *res = &r->res;
+    uint64_t rate = rate_of(r);
+    if (LIKELY(rate == 0))
+        return true;
+    uint64_t after = rate_after_of(r);
+    if (res->length <= after || pace_is_moot(rate, res->length - after))
+        return true;
+    r->paced = conn_pace(r->conn, r->out_start, r->conn->out.queued + after, rate);
+    return r->paced;
+}
+
 static void finish_output(struct request *r)
 {
     r->out_end = r->conn->out.queued;
@@ -254,7 +268,7 @@ void h1_respond(struct request *r)
     r->out_start = c->out.queued;
     r->out_end = UINT64_MAX;
     r->responded = true;
-    if (!write_head(r, chunked) || (body && !write_body(r))) {
+    if (!write_head(r, chunked) || (body && (!pace_body(r) || !write_body(r)))) {
         conn_abort(c, CLOSE_NO_MEMORY);
         return;
     }

@@ -56,6 +56,12 @@ static const struct directive rows[] = {
      .doc = "Sends large files without copying them; auto: from splice_min_size on."},
     {"splice_min_size", CTYPE_SIZE, ANY, FIELD(splice_min_size), .dflt = "64k",
      .doc = "What is smaller is read and sent from memory."},
+    {"limit_rate", CTYPE_TEXT, ANY, FIELD(limit_rate), .dflt = "unlimited",
+     .args_doc = "size | unlimited",
+     .doc = "Bytes per second in which the body of a response is sent, on average; may hold "
+            "variables. 0: unlimited."},
+    {"limit_rate_after", CTYPE_TEXT, ANY, FIELD(limit_rate_after), .dflt = "0", .args_doc = "size",
+     .doc = "The first so many bytes are not held back by limit_rate; may hold variables."},
     {"max_ranges", CTYPE_INT, ANY, FIELD(max_ranges), .min = 0, .max = 1 << 20,
      .flags = ROW_UNLIMITED, .dflt = "16",
      .doc = "Ranges that one request may ask for; with more it gets the whole file. 0: none."},

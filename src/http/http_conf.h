@@ -8,7 +8,7 @@
 
 #include "conf/schema.h"
 #include "core/map.h"
-#include "http/template.h"
+#include "http/rate.h"
 
 enum http_links { HTTP_LINKS_OFF, HTTP_LINKS_ON, HTTP_LINKS_IF_NOT_OWNER, HTTP_LINKS_BENEATH };
 enum http_etag { HTTP_ETAG_ON, HTTP_ETAG_OFF, HTTP_ETAG_CONTENT };
@@ -28,7 +28,7 @@ struct http_conf {
     struct keyed map;
     /* rows: files */
     struct arg root, alias;
-    struct arg default_type, charset;
+    struct arg default_type, charset, limit_rate, limit_rate_after;
     struct keyed types;
     struct instances charset_types;
     struct instances disable_symlinks;
@@ -65,6 +65,7 @@ struct http_conf {
     struct str default_type_s, charset_s; /* charset "off": empty */
     struct http_types *types_map;
     struct media_types *charset_for; /* media types that get a charset: see http_charset */
+    struct http_rate rate, rate_after;
     int links;                       /* enum http_links */
     bool cache_off;                  /* open_file_cache: off */
     uint32_t cache_max;

@@ -362,6 +362,11 @@ static bool freeze_keepalive(const struct freezer *f)
     return true;
 }
 
+static bool freeze_rate(const struct freezer *f)
+{
+    return rate_freeze(f->cy, f->b, f->conf, f->up);
+}
+
 static bool freeze_buffers(const struct freezer *f)
 {
     struct http_conf *c = f->conf;
@@ -395,6 +400,7 @@ bool http_freeze(struct cycle_http *cy, struct block *b)
     static bool (*const parts[])(const struct freezer *f) = {
         freeze_root,    freeze_alias, freeze_types,     freeze_default_type, freeze_charset,
         freeze_links,   freeze_cache,     freeze_keepalive, freeze_buffers,      freeze_errors,
+        freeze_rate,
     };
     bool good = true;
     if (b->scope != SCOPE_HTTP)

@@ -94,6 +94,7 @@ struct request {
     uint64_t out_start, out_end;     /* its place in the connection's output */
     uint32_t head_sent;              /* bytes of response head written */
     bool keepalive;                  /* after this response */
+    bool paced;                      /* limit_rate holds its body back */
     bool aborted;                    /* the response did not go out whole */
     bool completed;
     struct flookup lookup;           /* the file lookup in flight */

@@ -294,12 +294,16 @@ GETTER(get_https)
     return true;
 }
 
-GETTER(get_limit_rate) /* none is limited */
+GETTER(get_limit_rate)
 {
     UNUSED_ARG;
-    (void)r;
-    *out = STR("0");
-    return true;
+    static bool busy; /* it may be made of itself, by way of a map */
+    if (busy)
+        return false;
+    busy = true;
+    uint64_t rate = rate_of(r);
+    busy = false;
+    return var_number(r, rate, out);
 }
 
 GETTER(get_scheme)
@@ -438,7 +442,7 @@ const struct var core_vars[] = {
     {"http_", true, .get = get_http},
     {"https", .get = get_https},
     {"is_args", .get = get_is_args},
-    {"limit_rate", .constant = true, .get = get_limit_rate},
+    {"limit_rate", .get = get_limit_rate},
     {"msec", .get = var_msec},
     {"pid", .constant = true, .get = get_pid},
     {"pipe", .get = get_pipe},

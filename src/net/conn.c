@@ -17,6 +17,7 @@
 
 #define CONNS_PER_BLOCK 64
 #define PEERS_PER_BLOCK 64
+#define PACES_PER_BLOCK 32
 #define ROOM_LOOKS 512u
 
 const char *close_reason_text(enum close_reason r)
@@ -46,6 +47,7 @@ void net_init(struct net *n, struct loop *loop, struct log *log, const struct co
         .loop = loop, .log = log, .ops = ops, .limit = limit, .next_id = first_id};
     slab_init(&n->conns, sizeof(struct conn) + ops->state_size, CONNS_PER_BLOCK);
     slab_init(&n->peers, sizeof(struct conn_peer), PEERS_PER_BLOCK);
+    slab_init(&n->paces, sizeof(struct paced), PACES_PER_BLOCK);
     out_pool_init(&n->out);
     list_init(&n->all);
 }
@@ -55,6 +57,7 @@ void net_fini(struct net *n)
     CHECK(n->count == 0);
     slab_fini(&n->conns);
     slab_fini(&n->peers);
+    slab_fini(&n->paces);
     out_pool_fini(&n->out);
 }
 
@@ -80,6 +83,7 @@ static void conn_free(struct conn *c)
     list_remove(&c->turn.link);
     list_remove(&c->link);
     deadline_fini(&c->deadline);
+    conn_pace_end(c);
     out_clear(&c->out, &n->out, n->loop);
     slab_put(&n->out.gathers, c->gather);
     if (c->transport->fini != NULL)
@@ -101,7 +105,8 @@ static void conn_turn(struct turn *t)
             conn_free(c);
         return;
     }
-    if (!op_busy(&c->send_op) && !out_empty(&c->out))
+    if (!op_busy(&c->send_op) && !out_empty(&c->out) &&
+        (LIKELY(c->paced == NULL) || conn_pace_due(c)))
         c->transport->flush(c);
 }
 

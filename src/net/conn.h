@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/slab.h"
 #include "net/output.h"
+#include "net/paced.h"
 #include "net/proxied.h"
 #include "net/transport.h"
 #include "os/addr.h"
@@ -73,6 +74,7 @@ struct conn {
     struct deadline deadline;
     struct output out;
     struct out_gather *gather;
+    struct paced *paced;       /* output is held back to a rate; else NULL */
     struct conn_peer *peer;
     struct proxied *proxied;   /* the listener has proxy_protocol; else NULL */
     struct log_ctx log;
@@ -84,7 +86,7 @@ struct net {
     struct loop *loop;
     struct log *log;
     const struct conn_ops *ops;
-    struct slab conns, peers;
+    struct slab conns, peers, paces;
     struct out_pool out;
     struct list all;           /* every connection, in no order that means anything */
     uint32_t count, limit;     /* worker_connections */
@@ -159,6 +161,12 @@ void conn_flush(struct conn *c);
 static inline uint64_t conn_pending(const struct conn *c)
 {
     return out_pending(&c->out);
+}
+
+/* What a transport may send now: all there is, unless output is paced. */
+static inline uint64_t conn_send_room(const struct conn *c)
+{
+    return LIKELY(c->paced == NULL) ? UINT64_MAX : c->paced->limit - c->out.sent;
 }
 
 /* Bytes the peer has acknowledged so far (TCP_INFO), 0 when unknown: to tell slow from stuck. */

@@ -135,19 +135,22 @@ bool out_file(struct output *o, struct out_pool *p, int fd, uint64_t off, uint64
     return true;
 }
 
-size_t out_front(const struct output *o, struct iovec *to, size_t room, bool *more)
+size_t out_front(const struct output *o, struct iovec *to, size_t room, uint64_t most, bool *more)
 {
     size_t n = 0;
     for (const struct out_buf *b = o->first; b != NULL; b = b->next) {
-        for (uint8_t i = b->iov_at; i < b->iov_n; i++) {
+        for (uint8_t i = b->iov_at; i < b->iov_n && most > 0; i++) {
             if (n == room) {
                 *more = true;
                 return n;
             }
-            to[n++] = b->iov[i];
+            to[n] = b->iov[i];
+            if (to[n].iov_len > most)
+                to[n].iov_len = (size_t)most;
+            most -= to[n++].iov_len;
         }
-        if (b->has_file) {
-            *more = true;
+        if (b->has_file || most == 0) {
+            *more = most > 0;
             return n;
         }
     }

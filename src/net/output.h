@@ -69,10 +69,10 @@ bool out_file(struct output *o, struct out_pool *p, int fd, uint64_t off, uint64
               bool use_splice, struct out_ref ref);
 
 /*
- * The pieces at the front, up to a file range or OUT_GATHER of them: a count; 0 when a file range
- * is in front or nothing is left.  *more: something follows them.
+ * The pieces at the front, up to a file range, `room` of them or `most` bytes: a count; 0 when a
+ * file range is in front or nothing is left.  *more: something follows that may go at once.
  */
-size_t out_front(const struct output *o, struct iovec *to, size_t room, bool *more);
+size_t out_front(const struct output *o, struct iovec *to, size_t room, uint64_t most, bool *more);
 
 /* The file range in front, NULL if none. */
 struct send_file *out_front_file(const struct output *o);

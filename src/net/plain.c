@@ -39,6 +39,8 @@ static void send_done(struct loop *loop, struct op *op, int32_t res, unsigned fl
 static void send_file_range(struct conn *c)
 {
     struct send_file *sf = out_front_file(&c->out);
+    uint64_t room = conn_send_room(c);
+    sf->budget = room < SEND_FILE_BUDGET ? (uint32_t)room : SEND_FILE_BUDGET;
     c->send_op.done = send_done;
     op_send_file(c->net->loop, &c->send_op, c->fd, sf);
 }
@@ -46,6 +48,7 @@ static void send_file_range(struct conn *c)
 static void plain_flush(struct conn *c)
 {
     struct out_buf *first = c->out.first;
+    uint64_t room = conn_send_room(c);
     bool more;
     c->send_op.done = send_done;
     if (out_front_file(&c->out) != NULL) {
@@ -54,15 +57,16 @@ static void plain_flush(struct conn *c)
     }
     if (LIKELY(first->next == NULL && first->iov_n - first->iov_at == 1)) {
         const struct iovec *v = &first->iov[first->iov_at];
-        op_send(c->net->loop, &c->send_op, c->fd, v->iov_base, v->iov_len,
-                first->has_file ? OP_SEND_MORE : 0);
+        size_t n = LIKELY(v->iov_len < room) ? v->iov_len : (size_t)room;
+        op_send(c->net->loop, &c->send_op, c->fd, v->iov_base, n,
+                first->has_file && room > n ? OP_SEND_MORE : 0);
         return;
     }
     if (c->gather == NULL && (c->gather = slab_get(&c->net->out.gathers)) == NULL) {
         conn_close(c, CLOSE_NO_MEMORY);
         return;
     }
-    size_t n = out_front(&c->out, c->gather->iov, OUT_GATHER, &more);
+    size_t n = out_front(&c->out, c->gather->iov, OUT_GATHER, room, &more);
     c->gather->msg = (struct msghdr){.msg_iov = c->gather->iov, .msg_iovlen = n};
     op_sendv(c->net->loop, &c->send_op, c->fd, &c->gather->msg, more ? OP_SEND_MORE : 0);
 }

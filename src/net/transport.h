@@ -18,7 +18,7 @@ struct transport {
     void (*start)(struct conn *c);
     /* Bytes came from the socket (valid during the call): conn_deliver() what they decode to. */
     void (*received)(struct conn *c, struct str data);
-    /* Sends what is queued in c->out; no send is in flight. */
+    /* Sends what is queued in c->out, conn_send_room() bytes at most; no send is in flight. */
     void (*flush)(struct conn *c);
     /* No more will be written: say so to the peer (close_notify, FIN). */
     void (*shutdown)(struct conn *c);
