@@ -119,7 +119,7 @@ static const struct directive rows[] = {
     {"client_body_timeout", CTYPE_TIME, ANY, FIELD(client_body_timeout), .min = 1,
      .max = YEARS10_MS, .dflt = "15s", .doc = "How long a request body may pause."},
     {"send_timeout", CTYPE_TIME, ANY, FIELD(send_timeout), .min = 1, .max = YEARS10_MS,
-     .dflt = "30s", .doc = "How long a client may take nothing of a response."},
+     .dflt = "30s", .doc = "How long a client may take nothing, or next to nothing, of a response."},
     {"client_header_buffer_size", CTYPE_SIZE, OUTER, FIELD(client_header_buffer_size), .min = 256,
      .max = 1 << 20, .dflt = "1k", .doc = "What is set aside at first for a head in pieces."},
     {"large_client_header_buffers", CTYPE_ARGS, OUTER, FIELD(large_client_header_buffers),
