@@ -6,12 +6,17 @@
 #ifndef SLUICE_HTTP_CODEC_H
 #define SLUICE_HTTP_CODEC_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct request;
 
 struct codec {
     const char *name;
     /* The response is complete up to its body, filters have run: write it. */
     void (*respond)(struct request *r);
+    /* How much of the request's body is read at most. False: it is known to be larger. */
+    bool (*limit_body)(struct request *r, uint64_t max);
     /* A stream has something again. */
     void (*resume)(struct request *r);
     /*

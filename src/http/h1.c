@@ -421,6 +421,7 @@ static void h1_interim(struct request *r, unsigned status)
 const struct codec h1_codec = {
     .name = "http/1.1",
     .respond = h1_respond,
+    .limit_body = h1_limit_body,
     .resume = h1_stream_pump,
     .before = h1_before,
     .interim = h1_interim,

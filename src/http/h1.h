@@ -27,7 +27,7 @@ struct h1 {
     bool sending;              /* the send timeout runs, since out.sent was: */
     uint64_t sent;
     uint64_t body_left;
-    uint64_t body_max;         /* what may still come of a chunked body, before it is 413 */
+    uint64_t body_max;         /* what is read of a body; one that is larger ends the connection */
     struct h1_chunk chunk;
     uint64_t acked;            /* at the last look, to tell slow from stuck */
 };
@@ -49,6 +49,8 @@ void h1_request(struct conn *c, struct str head); /* a complete head, request li
 void h1_bad_head(struct conn *c, struct str in, enum h1_error err); /* one that cannot be */
 void h1_show_line(struct request *r, struct str in); /* what there is of a line, for the log */
 void h1_fail(struct request *r, unsigned status); /* the answer before routing, and the last one */
+
+bool h1_limit_body(struct request *r, uint64_t max);
 
 /* h1_write.c: head and body of a response into the connection's output. */
 void h1_respond(struct request *r);

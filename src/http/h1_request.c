@@ -158,24 +158,23 @@ static bool take_uri(struct request *r)
     return true;
 }
 
-/* What the body of the request is, and whether we are willing to read it. */
-static unsigned take_body(struct request *r, struct h1 *h)
+bool h1_limit_body(struct request *r, uint64_t max)
 {
-    const struct http_conf *conf = r->vhost->conf;
-    uint64_t max = conf->client_max_body_size == 0 ? UINT64_MAX
-                                                   : (uint64_t)conf->client_max_body_size;
+    struct h1 *h = h1_of(r->conn);
+    h->body_max = max;
+    return h->body != H1_BODY_LENGTH || h->body_left <= max;
+}
+
+/* What the body of the request is. Its limit is the location's, once there is one. */
+static void take_body(struct request *r, struct h1 *h)
+{
     h->body = (uint8_t)r->meta.body;
     h->body_left = r->meta.content_length;
-    h->body_max = max;
+    h1_limit_body(r, http_body_max(r->vhost->conf));
     if (r->meta.body == H1_BODY_LENGTH && r->meta.content_length == 0)
         h->body = H1_BODY_NONE;
     if (r->meta.body == H1_BODY_CHUNKED)
         h1_chunk_init(&h->chunk);
-    if (r->meta.expect_other)
-        return 417;
-    if (r->meta.body == H1_BODY_LENGTH && r->meta.content_length > max)
-        return 413;
-    return 0;
 }
 
 /* Methods that no hook ever sees. */
@@ -224,14 +223,14 @@ void h1_request(struct conn *c, struct str head)
         h1_fail(r, 400);
         return;
     }
-    unsigned refused = take_body(r, h);
-    /* A client that waits for 100 gets its answer instead: it may or may not send the body then. */
-    if (refused != 0 || (r->meta.expect_continue && h->body != H1_BODY_NONE))
-        h->last = true;
-    if (refused != 0) {
-        h1_fail(r, refused);
+    take_body(r, h);
+    if (r->meta.expect_other) {
+        h1_fail(r, 417);
         return;
     }
+    /* A client that waits for 100 gets its answer instead: it may or may not send the body then. */
+    if (r->meta.expect_continue && h->body != H1_BODY_NONE)
+        h->last = true;
     if (!answered_by_method(r))
         request_run(r);
 }

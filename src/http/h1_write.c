@@ -124,9 +124,11 @@ static size_t head_size(const struct request *r)
 static bool decide_keepalive(const struct request *r)
 {
     const struct conn *c = r->conn;
+    const struct h1 *h = h1_of(r->conn);
     const struct http_conf *conf = r->loc->conf;
     uint64_t age = c->net->loop->now_ms - c->started_ms;
-    return r->meta.keepalive && !h1_of(r->conn)->last && !h1_status_closes(r->res.status) &&
+    bool readable = h->body != H1_BODY_LENGTH || h->body_left <= h->body_max;
+    return r->meta.keepalive && readable && !h->last && !h1_status_closes(r->res.status) &&
            conf->keepalive_ms > 0 && c->requests < (uint64_t)conf->keepalive_requests &&
            age < (uint64_t)conf->keepalive_time && !c->net->draining;
 }

@@ -76,6 +76,12 @@ struct http_conf {
     struct error_page *error_pages;  /* list, errors.h; NULL: none */
 };
 
+/* client_max_body_size, where 0 is no limit. */
+static inline uint64_t http_body_max(const struct http_conf *c)
+{
+    return c->client_max_body_size == 0 ? UINT64_MAX : (uint64_t)c->client_max_body_size;
+}
+
 extern unsigned http_slot;
 extern const struct section http_section;
 

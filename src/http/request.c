@@ -58,7 +58,7 @@ enum verdict request_add_slash(struct request *r)
  */
 static enum verdict choose_location(struct request *r)
 {
-    bool slash = false;
+    bool slash = false, fits;
     r->loc = location_find(r->vhost, r->uri, r, &slash);
     r->extension = uri_extension(r->uri);
     r->phase = PHASE_REWRITE;
@@ -67,6 +67,7 @@ static enum verdict choose_location(struct request *r)
         r->match_failed = false;
         return response_error(r, 500);
     }
+    fits = r->codec->limit_body(r, http_body_max(r->loc->conf));
     if (slash)
         return request_add_slash(r);
     if (r->loc->conf->internal && !r->internal)
@@ -75,6 +76,11 @@ static enum verdict choose_location(struct request *r)
         log_info(&r->log, "\"" STR_FMT "\" is hidden", STR_ARG(r->uri));
         return response_error(r, 404);
     }
+    /* Others are not of the methods that files know, which is said first. */
+    if (!fits && !r->internal &&
+        (r->line.method == METHOD_GET || r->line.method == METHOD_HEAD ||
+         r->line.method == METHOD_OPTIONS))
+        return response_error(r, 413);
     return VERDICT_NEXT;
 }
 
