@@ -110,11 +110,26 @@ static void uring_submit(struct loop *loop, struct op *op)
     arm(uring_of(loop), op);
 }
 
+/* An accept that rests goes to the backlog, where it is completed in the next turn. */
+static void unpause(struct uring *u, struct op *op)
+{
+    struct op_slot *slots = u->loop->slots;
+    uint32_t *at = &u->paused;
+    while (*at != op->slot) {
+        CHECK(*at != OP_SLOT_NONE);
+        at = &slots[*at].next_free;
+    }
+    *at = slots[op->slot].next_free;
+    backlog_push(u, op);
+}
+
 /* Ops that are with us and not with the kernel are completed when the backlog is run. */
 static void uring_cancel(struct loop *loop, struct op *op)
 {
     struct uring *u = uring_of(loop);
-    if (op->state == URING_BACKLOG || op->state == URING_PAUSED)
+    if (op->state == URING_PAUSED)
+        unpause(u, op);
+    if (op->state == URING_BACKLOG)
         return;
     struct io_uring_sqe *sqe = get_sqe(u);
     if (UNLIKELY(sqe == NULL)) {
@@ -372,8 +387,10 @@ static int enter(struct uring *u, uint64_t deadline_ms, uint64_t now_ms)
 static void uring_wait(struct loop *loop, uint64_t deadline_ms)
 {
     struct uring *u = uring_of(loop);
-    if (u->backlog_head != OP_SLOT_NONE)
+    if (u->backlog_head != OP_SLOT_NONE) {
         run_backlog(u);
+        deadline_ms = 0; /* what was completed may have left something for the turn's end */
+    }
     if (u->cancel_again)
         run_cancels(u);
     if (u->backlog_head != OP_SLOT_NONE || u->cancel_again || io_uring_cq_ready(&u->ring) > 0)

@@ -277,10 +277,15 @@ static void h1_sent(struct conn *c)
         h1_continue(c);
 }
 
+/* Until it is open a connection has as long as a head may take. */
+static void h1_accepted(struct conn *c)
+{
+    list_init(&h1_of(c)->answered);
+    conn_timeout(c, (uint64_t)h1_conf(c)->client_header_timeout);
+}
+
 static void h1_opened(struct conn *c)
 {
-    struct h1 *h = h1_of(c);
-    list_init(&h->answered);
     conn_set_idle(c, true);
     wait_for_head(c);
 }
@@ -339,6 +344,11 @@ static void h1_expired(struct conn *c)
 {
     struct h1 *h = h1_of(c);
     const struct http_conf *conf = h1_conf(c);
+    if (!c->opened) {
+        log_info(&c->log, "%s", close_reason_text(CLOSE_HANDSHAKE_TIMEOUT));
+        conn_close(c, CLOSE_HANDSHAKE_TIMEOUT);
+        return;
+    }
     if (conn_pending(c) > 0) {
         if (is_slow(c, h, (uint64_t)conf->send_timeout))
             return;
@@ -364,12 +374,13 @@ static void h1_expired(struct conn *c)
 /*
  * The worker wants to end.  Busy connections end with their current response.  An idle one that
  * was busy a moment ago most likely has its next request on the way: it is given a moment to bring
- * it, gets its answer with "Connection: close", and nobody sees a reset.
+ * it, gets its answer with "Connection: close", and nobody sees a reset.  One that is not open yet
+ * will be, or its deadline ends it.
  */
 static void h1_drain(struct conn *c)
 {
     struct h1 *h = h1_of(c);
-    if (h->open != NULL || !list_empty(&h->answered) || h->in_n > 0)
+    if (!c->opened || h->open != NULL || !list_empty(&h->answered) || h->in_n > 0)
         return;
     uint64_t idle = c->net->loop->now_ms - c->idle_ms;
     conn_timeout(c, idle < DRAIN_GRACE_MS ? DRAIN_GRACE_MS - idle : 1);
@@ -429,6 +440,7 @@ const struct codec h1_codec = {
 
 const struct conn_ops http_conn_ops = {
     .state_size = sizeof(struct h1),
+    .accepted = h1_accepted,
     .opened = h1_opened,
     .received = h1_received,
     .ended = h1_ended,

@@ -8,15 +8,39 @@
 
 #define QUEUED_MAX 65536u
 
-bool acceptor_take(struct acceptor *a)
+/* Errors of one connection that has gone meanwhile: the next one may be good (accept(2)). */
+static bool is_transient(int err)
+{
+    switch (err) {
+    case EINTR: case ECONNABORTED: case EPROTO: case ENETDOWN: case ENOPROTOOPT: case EHOSTDOWN:
+    case ENONET: case EHOSTUNREACH: case EOPNOTSUPP: case ENETUNREACH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool ran_out(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+/* Accepts what is queued; 0, or the error that ended it. */
+static int take(struct acceptor *a)
 {
     for (unsigned n = 0; n < QUEUED_MAX; n++) {
         int fd = accept4(a->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd == -1)
-            return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
-        conn_accepted(a->net, fd, a->listener, a->transport);
+        if (fd != -1)
+            conn_accepted(a->net, fd, a->listener, a->transport);
+        else if (!is_transient(errno))
+            return errno == EAGAIN ? 0 : errno;
     }
-    return true;
+    return 0;
+}
+
+bool acceptor_take(struct acceptor *a)
+{
+    return !ran_out(take(a));
 }
 
 /*
@@ -32,30 +56,66 @@ static void wait_for_more(struct acceptor *a)
         op_accept(a->net->loop, &a->op, a->fd);
 }
 
-static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
+static void say(const struct acceptor *a, int err)
 {
     static struct log_rate rate;
-    struct acceptor *a = container_of(op, struct acceptor, op);
     uint32_t held;
+    if (log_rate_ok(&rate, 1, &held))
+        log_msg_errno(a->net->loop->log, LEVEL_ALERT, err, "accept() on %s failed, pausing",
+                      a->listener->text);
+}
+
+/* The listener itself is at fault: what follows would fail as well, and at once. */
+static void rest(struct acceptor *a, int err)
+{
+    struct loop *loop = a->net->loop;
+    say(a, err);
+    timer_arm(&loop->timers, &a->retry, loop->now_ms + ACCEPT_PAUSE_MS);
+}
+
+static void retry(struct timer *t, uint64_t now_ms)
+{
+    struct acceptor *a = container_of(t, struct acceptor, retry);
+    (void)now_ms;
+    if (a->wanted && !op_busy(&a->op))
+        wait_for_more(a);
+}
+
+/* Something is queued on a sibling's socket, or the poll has failed. */
+static void poll_done(struct acceptor *a, int32_t res)
+{
+    int err = res >= 0 || res == -ECANCELED ? take(a) : -res;
+    if (!a->wanted)
+        return;
+    a->stands_in = !ran_out(err); /* what has run out is waited for by the back end */
+    if (err != 0 && !ran_out(err))
+        rest(a, err);
+    else
+        wait_for_more(a);
+}
+
+static void accept_done(struct loop *loop, struct op *op, int32_t res, unsigned flags)
+{
+    struct acceptor *a = container_of(op, struct acceptor, op);
+    (void)loop;
     if (op->kind == OP_POLL) {
-        a->stands_in = acceptor_take(a); /* what has run out is waited for by the back end */
-        if (a->wanted)
-            wait_for_more(a);
+        poll_done(a, res);
         return;
     }
     if (LIKELY(res >= 0)) {
         conn_accepted(a->net, res, a->listener, a->transport);
         return;
     }
-    if (res != -ECANCELED && log_rate_ok(&rate, 1, &held))
-        log_msg_errno(loop->log, LEVEL_ALERT, -res, "accept() on %s failed, pausing",
-                      a->listener->text);
-    if (flags & OP_MORE)
+    if (flags & OP_MORE) { /* the back end pauses */
+        say(a, -res);
         return;
-    if (a->wanted)
-        wait_for_more(a);
+    }
+    if (!a->wanted)
+        take(a);
+    else if (res == -ECANCELED)
+        wait_for_more(a); /* wanted again meanwhile */
     else
-        acceptor_take(a);
+        rest(a, -res);
 }
 
 void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, uint32_t owner,
@@ -63,18 +123,20 @@ void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, 
 {
     *a = (struct acceptor){.net = n, .listener = l, .transport = t, .fd = fd, .owner = owner};
     op_init(&a->op, accept_done);
+    timer_init(&a->retry, retry);
 }
 
 void acceptor_start(struct acceptor *a, bool stands_in)
 {
     a->wanted = true;
     a->stands_in = stands_in;
-    if (!op_busy(&a->op))
+    if (!op_busy(&a->op) && !timer_armed(&a->retry))
         wait_for_more(a);
 }
 
 void acceptor_stop(struct acceptor *a)
 {
     a->wanted = false;
+    timer_disarm(&a->net->loop->timers, &a->retry);
     op_cancel(a->net->loop, &a->op);
 }

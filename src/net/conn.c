@@ -342,6 +342,7 @@ struct conn *conn_accepted(struct net *n, int fd, const struct listener *l,
         conn_close(c, CLOSE_NO_MEMORY);
         return NULL;
     }
+    c->ops->accepted(c);
     t->start(c);
     return c;
 }

@@ -34,6 +34,7 @@ struct listener;
  */
 struct conn_ops {
     size_t state_size;                              /* bytes of protocol state in the connection */
+    void (*accepted)(struct conn *c);               /* it exists: sets a deadline for opening */
     void (*opened)(struct conn *c);                 /* bytes may flow */
     void (*received)(struct conn *c, struct str data); /* valid during the call: use or copy all */
     void (*ended)(struct conn *c);                  /* the peer will send nothing more */

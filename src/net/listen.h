@@ -30,6 +30,7 @@ struct acceptor {
     uint32_t owner;                 /* the worker whose socket it is */
     bool wanted;
     bool stands_in;                 /* for the owner, who is away or hung */
+    struct timer retry;             /* armed after an error that another try would meet at once */
 };
 
 void acceptor_init(struct acceptor *a, struct net *n, const struct listener *l, uint32_t owner,
