@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "core/num.h"
+#include "proto/agent.h"
 #include "proto/accept.h"
 
 /* A body in memory up to this size is copied behind its head, a larger one sent by reference. */
@@ -121,7 +122,21 @@ static size_t head_size(const struct request *r)
     return n;
 }
 
-static bool decide_keepalive(const struct request *r)
+/* keepalive_disable: a POST over a kept connection stalls in these. */
+static bool troubled(struct request *r, const struct http_conf *conf)
+{
+    struct str ua;
+    bool post = r->line.method == METHOD_POST;
+    if (LIKELY(!conf->keepalive_not_safari && !(conf->keepalive_not_msie6 && post)))
+        return false;
+    if (!request_field(r, FIELD_USER_AGENT, &ua))
+        return false;
+    enum agent agent = agent_of(ua);
+    return (agent == AGENT_MSIE6 && conf->keepalive_not_msie6 && post) ||
+           (agent == AGENT_SAFARI && conf->keepalive_not_safari);
+}
+
+static bool decide_keepalive(struct request *r)
 {
     const struct conn *c = r->conn;
     const struct h1 *h = h1_of(r->conn);
@@ -130,7 +145,7 @@ static bool decide_keepalive(const struct request *r)
     bool readable = h->body != H1_BODY_LENGTH || h->body_left <= h->body_max;
     return r->meta.keepalive && readable && !h->last && !h1_status_closes(r->res.status) &&
            conf->keepalive_ms > 0 && c->requests < (uint64_t)conf->keepalive_requests &&
-           age < (uint64_t)conf->keepalive_time && !c->net->draining;
+           age < (uint64_t)conf->keepalive_time && !c->net->draining && !troubled(r, conf);
 }
 
 static void keep_head(struct request *r, const char *from, const char *to)

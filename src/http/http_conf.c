@@ -114,6 +114,10 @@ static const struct directive rows[] = {
      .dflt = "10000", .doc = "So many requests are served over one connection."},
     {"keepalive_time", CTYPE_TIME, ANY, FIELD(keepalive_time), .min = 1, .max = YEARS10_MS,
      .dflt = "1h", .doc = "A connection older than this is closed after its next response."},
+    {"keepalive_disable", CTYPE_ARGS, ANY, FIELD(keepalive_disable), .min = 1, .max = 2,
+     .dflt = "msie6", .args_doc = "none | [msie6] [safari]",
+     .doc = "Old browsers whose connections are not kept: MSIE up to 6 after a POST, Safari of "
+            "macOS."},
     {"client_header_timeout", CTYPE_TIME, OUTER, FIELD(client_header_timeout), .min = 1,
      .max = YEARS10_MS, .dflt = "15s", .doc = "How long the head of a request may take, in all."},
     {"client_body_timeout", CTYPE_TIME, ANY, FIELD(client_body_timeout), .min = 1,

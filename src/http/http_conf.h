@@ -47,7 +47,7 @@ struct http_conf {
     int satisfy;
     int64_t auth_delay;
     /* rows: connections */
-    struct instances keepalive_timeout, large_client_header_buffers;
+    struct instances keepalive_timeout, keepalive_disable, large_client_header_buffers;
     int64_t keepalive_requests, keepalive_time, client_header_timeout, client_body_timeout,
         send_timeout, client_header_buffer_size, max_headers, client_max_body_size,
         lingering_time, lingering_timeout;
@@ -72,6 +72,7 @@ struct http_conf {
     int64_t cache_inactive_ms;
     int64_t keepalive_ms;            /* 0: no keep-alive */
     int64_t keepalive_header_s;      /* Keep-Alive: timeout=N; 0: none */
+    bool keepalive_not_msie6, keepalive_not_safari; /* keepalive_disable */
     uint32_t head_max, line_max, field_max;
     struct error_page *error_pages;  /* list, errors.h; NULL: none */
 };

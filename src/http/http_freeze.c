@@ -362,6 +362,24 @@ static bool freeze_keepalive(const struct freezer *f)
     return true;
 }
 
+static bool freeze_disable(const struct freezer *f)
+{
+    struct http_conf *c = f->conf;
+    const struct args *args = &c->keepalive_disable.v[0];
+    c->keepalive_not_msie6 = c->keepalive_not_safari = false;
+    for (size_t i = 0; i < args->n; i++) {
+        struct str word = args->v[i].text;
+        if (str_eq(word, STR("msie6")))
+            c->keepalive_not_msie6 = true;
+        else if (str_eq(word, STR("safari")))
+            c->keepalive_not_safari = true;
+        else if (!str_eq(word, STR("none")) || args->n > 1)
+            return INHERITED(f, keepalive_disable) ||
+                   bad(f, &args->v[i], "keepalive_disable", "msie6, safari, or none alone");
+    }
+    return true;
+}
+
 static bool freeze_rate(const struct freezer *f)
 {
     return rate_freeze(f->cy, f->b, f->conf, f->up);
@@ -400,7 +418,7 @@ bool http_freeze(struct cycle_http *cy, struct block *b)
     static bool (*const parts[])(const struct freezer *f) = {
         freeze_root,    freeze_alias, freeze_types,     freeze_default_type, freeze_charset,
         freeze_links,   freeze_cache,     freeze_keepalive, freeze_buffers,      freeze_errors,
-        freeze_rate,
+        freeze_rate,    freeze_disable,
     };
     bool good = true;
     if (b->scope != SCOPE_HTTP)
