@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Browsers by what their User-Agent says, in nginx's order: everybody claims to be somebody else. */
+/* Browsers by what they say of themselves, in nginx's order: everybody claims to be another. */
 #include "proto/agent.h"
 
 static bool has(struct str s, struct str word)
