@@ -9,6 +9,7 @@
 
 #include <crypt.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static const char CONF[] =
     "      /page-ok/: {auth_basic: x, error_page: [401 =200 /401.html]}\n"
     "      /page-any/: {auth_basic: x, satisfy: any, error_page: 401 /any-in/f}\n"
     "      /delay/: {auth_basic: x, auth_delay: 300ms}\n"
-    "      /delay-page/: {auth_basic: x, auth_delay: 300ms, error_page: 401 /delay-page/f}\n";
+    "      /delay-page/: {auth_basic: x, auth_delay: 1s, error_page: 401 /delay-page/f}\n";
 
 static const char *const dirs[] = {
     "in",   "in/open", "in/nested", "quotes", "realm", "file",   "by-name",  "missing", "directory",
@@ -380,15 +381,38 @@ static void test_delay(void **state)
     assert_true(now_ms() - start >= 300);
     start = now_ms();
     assert_int_equal(ask("/delay-page/f", "plain", "x"), 401); /* once, not for the page too */
-    assert_true(now_ms() - start >= 300 && now_ms() - start < 590);
+    assert_true(now_ms() - start >= 1000 && now_ms() - start < 1990);
     start = now_ms();
-    assert_int_equal(ask("/delay/f", "plain", "secret"), 200);
-    assert_true(now_ms() - start < 290);
+    assert_int_equal(ask("/delay-page/f", "plain", "secret"), 200);
+    assert_true(now_ms() - start < 990);
     assert_true(client_open(&c, srv->at[0]));
     assert_true(client_sendz(&c, wrong));
     sleep_ms(30);
     client_abort(&c); /* it does not wait */
     free(wrong);
+}
+
+/* The worker that is asked to go answers what it has begun. */
+static void test_reload(void **state)
+{
+    struct client c;
+    struct reply r;
+    pid_t old;
+    char *guess = request_of("/slow/f", "u", "guess");
+    (void)state;
+    assert_int_equal(server_workers(srv, &old, 1), 1);
+    assert_true(client_open(&c, srv->at[0]));
+    assert_true(client_sendz(&c, guess));
+    sleep_ms(20);
+    server_signal(srv, SIGHUP);
+    assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+    assert_int_equal(r.status, 401);
+    reply_free(&r);
+    client_close(&c);
+    free(guess);
+    assert_true(server_wait_workers(srv, 1, old, 10000));
+    assert_int_equal(ask("/in/f", "yescrypt", "secret"), 200);
+    server_baseline(srv);
 }
 
 int main(void)
@@ -402,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_slow),
         cmocka_unit_test(test_unknown_takes_as_long),
         cmocka_unit_test(test_delay),
+        cmocka_unit_test(test_reload),
         LAST_TESTS,
     };
     server_new();
