@@ -89,6 +89,23 @@ static bool compile_file(struct cycle_http *cy, struct block *b, struct auth_bas
     return true;
 }
 
+/*
+ * It may be said further out, for blocks that name their own files; what none of them covers is
+ * closed to everybody then.  Said where it is to hold, it is a mistake.
+ */
+static bool check_without_file(struct cycle_http *cy, struct block *b,
+                               const struct auth_basic_conf *conf, bool realm_set)
+{
+    if (b->scope == SCOPE_SERVER)
+        diag_warn(cy->diag, conf->auth_basic.pos, b->path,
+                  "auth_basic: nobody can come in where no auth_basic_user_file is named");
+    if (b->scope != SCOPE_LOCATION || !realm_set)
+        return true;
+    diag_error(cy->diag, conf->auth_basic.pos, b->path,
+               "auth_basic: without an auth_basic_user_file nobody could come in");
+    return false;
+}
+
 static bool auth_basic_freeze(struct cycle_http *cy, struct block *b, void *arg)
 {
     struct auth_basic_conf *conf = arg;
@@ -110,13 +127,7 @@ static bool auth_basic_freeze(struct cycle_http *cy, struct block *b, void *arg)
     } else if (file_set && !compile_file(cy, b, conf)) {
         return false;
     }
-    /* In http it may be said for servers that name their own file. */
-    if (!conf->on || conf->file.count != 0 || above == NULL ||
-        !(realm_set || b->scope == SCOPE_SERVER))
-        return true;
-    diag_error(cy->diag, conf->auth_basic.pos, b->path,
-               "auth_basic: without an auth_basic_user_file nobody could come in");
-    return false;
+    return !conf->on || conf->file.count != 0 || check_without_file(cy, b, conf, realm_set);
 }
 
 /* ---- requests: answers ---- */

@@ -23,33 +23,34 @@ static const char CONF[] =
     "  log_format: {own: '$remote_user $status $request_uri'}\n"
     "  access_log: logs/access.log own flush=10ms\n"
     "  server:\n"
-    "    listen: '127.0.0.1:@0@'\n"
-    "    root: html\n"
-    "    auth_basic_user_file: users\n"
-    "    location:\n"
-    "      /in/: {auth_basic: [Members only], add_header: [X-User $remote_user always],\n"
-    "             location: {/in/open/: {auth_basic: off}, /in/nested/: {}}}\n"
-    "      /quotes/: {auth_basic: ['a \"b\" \\c']}\n"
-    "      /realm/: {auth_basic: $arg_r}\n"
-    "      /file/: {auth_basic: x, auth_basic_user_file: $arg_f}\n"
-    "      /by-name/: {auth_basic: x, auth_basic_user_file: by-$arg_n}\n"
-    "      /missing/: {auth_basic: x, auth_basic_user_file: missing}\n"
-    "      /directory/: {auth_basic: x, auth_basic_user_file: .}\n"
-    "      /many/: {auth_basic: x, auth_basic_user_file: many}\n"
-    "      /empty/: {auth_basic: x, auth_basic_user_file: empty}\n"
-    "      /changes/: {auth_basic: x, auth_basic_user_file: changes}\n"
-    "      /slow/: {auth_basic: x, auth_basic_user_file: slow}\n"
-    "      /both/: {auth_basic: x, access: [allow 127.0.0.1, deny all]}\n"
-    "      /address/: {auth_basic: x, access: [deny all]}\n"
-    "      /any/: {auth_basic: x, access: [deny all], satisfy: any}\n"
-    "      /any-in/: {auth_basic: x, access: [allow 127.0.0.1, deny all], satisfy: any}\n"
-    "      /any-auth/: {auth_basic: x, satisfy: any}\n"
-    "      /page/: {auth_basic: x, error_page: 401 /401.html}\n"
-    "      /page-in/: {auth_basic: x, error_page: 401 /page-in/401.html}\n"
-    "      /page-ok/: {auth_basic: x, error_page: [401 =200 /401.html]}\n"
-    "      /page-any/: {auth_basic: x, satisfy: any, error_page: 401 /any-in/f}\n"
-    "      /delay/: {auth_basic: x, auth_delay: 300ms}\n"
-    "      /delay-page/: {auth_basic: x, auth_delay: 1s, error_page: 401 /delay-page/f}\n";
+    "    - listen: '127.0.0.1:@0@'\n"
+    "      root: html\n"
+    "      auth_basic_user_file: users\n"
+    "      location:\n"
+    "        /in/: {auth_basic: [Members only], add_header: [X-User $remote_user always],\n"
+    "               location: {/in/open/: {auth_basic: off}, /in/nested/: {}}}\n"
+    "        /quotes/: {auth_basic: ['a \"b\" \\c']}\n"
+    "        /realm/: {auth_basic: $arg_r}\n"
+    "        /file/: {auth_basic: x, auth_basic_user_file: $arg_f}\n"
+    "        /by-name/: {auth_basic: x, auth_basic_user_file: by-$arg_n}\n"
+    "        /missing/: {auth_basic: x, auth_basic_user_file: missing}\n"
+    "        /directory/: {auth_basic: x, auth_basic_user_file: .}\n"
+    "        /many/: {auth_basic: x, auth_basic_user_file: many}\n"
+    "        /empty/: {auth_basic: x, auth_basic_user_file: empty}\n"
+    "        /changes/: {auth_basic: x, auth_basic_user_file: changes}\n"
+    "        /slow/: {auth_basic: x, auth_basic_user_file: slow}\n"
+    "        /both/: {auth_basic: x, access: [allow 127.0.0.1, deny all]}\n"
+    "        /address/: {auth_basic: x, access: [deny all]}\n"
+    "        /any/: {auth_basic: x, access: [deny all], satisfy: any}\n"
+    "        /any-in/: {auth_basic: x, access: [allow 127.0.0.1, deny all], satisfy: any}\n"
+    "        /any-auth/: {auth_basic: x, satisfy: any}\n"
+    "        /page/: {auth_basic: x, error_page: 401 /401.html}\n"
+    "        /page-in/: {auth_basic: x, error_page: 401 /page-in/401.html}\n"
+    "        /page-ok/: {auth_basic: x, error_page: [401 =200 /401.html]}\n"
+    "        /page-any/: {auth_basic: x, satisfy: any, error_page: 401 /any-in/f}\n"
+    "        /delay/: {auth_basic: x, auth_delay: 300ms}\n"
+    "        /delay-page/: {auth_basic: x, auth_delay: 1s, error_page: 401 /delay-page/f}\n"
+    "    - {listen: '127.0.0.1:@0@', server_name: nofile.example, root: html, auth_basic: x}\n";
 
 static const char *const dirs[] = {
     "in",   "in/open", "in/nested", "quotes", "realm", "file",   "by-name",  "missing", "directory",
@@ -203,6 +204,8 @@ static const struct row rows[] = {
     {"136 a directory", REQ("GET", "/directory/f", PLAIN), 500, CLOSES},
     {"136 too many lines", REQ("GET", "/many/f", BASIC("dTE6eA==")), 500, CLOSES},
     {"136 nobody in it", REQ("GET", "/empty/f", PLAIN), 401, KEEPS},
+    {"136 no file at all", "GET /f HTTP/1.1\r\nHost: nofile.example\r\n" PLAIN "\r\n", 500, CLOSES},
+    {"136 no file at all, no credentials", "GET /f HTTP/1.1\r\nHost: nofile.example\r\n\r\n", 401, KEEPS},
     {"satisfy all", REQ("GET", "/both/f", PLAIN), 200, KEEPS},
     {"satisfy all, wrong", REQ("GET", "/both/f", WRONG), 401, KEEPS},
     {"satisfy all, address first", REQ("GET", "/address/f", PLAIN), 403, KEEPS, .lacks = "WWW-Authenticate"},

@@ -86,10 +86,8 @@ static void refuses(void **state)
     static const struct {
         const char *yaml, *want;
     } rows[] = {
-        {TREE("", "    auth_basic: x\n", ""),
-         "http.server[0]: auth_basic: without an auth_basic_user_file nobody could come in"},
-        {TREE("  auth_basic: x\n", "", ", auth_basic_user_file: u"), "without an auth_basic_user_"},
-        {TREE("", "", ", auth_basic: x"), "without an auth_basic_user_file"},
+        {TREE("", "", ", auth_basic: x"),
+         "auth_basic: without an auth_basic_user_file nobody could come in"},
         {TREE("", "    auth_basic_user_file: ['']\n", ""), "auth_basic_user_file: \"\" is not valid"},
         {TREE("", "    auth_basic_user_file: $nothing\n", ""), "nothing"},
         {TREE("", "    auth_basic: $nothing\n    auth_basic_user_file: u\n", ""), "nothing"},
@@ -105,6 +103,27 @@ static void refuses(void **state)
         if (s.good || strstr(s.report.p, rows[i].want) == NULL)
             fail_msg("%s\n%s", rows[i].yaml, s.report.p);
         assert_int_equal(s.diag.errors, 1);
+        site_end(&s);
+    }
+}
+
+/* In a server it may be for its locations. */
+static void warns_of_no_file(void **state)
+{
+    static const struct {
+        const char *yaml;
+        size_t warnings; /* the file itself is missing too */
+    } rows[] = {
+        {TREE("", "    auth_basic: x\n", ""), 1},
+        {TREE("  auth_basic: x\n", "", ", auth_basic_user_file: /nonexistent/u"), 2},
+        {TREE("  auth_basic: x\n", "    auth_basic: off\n", ""), 0},
+        {TREE("  auth_basic: x\n", "    auth_basic_user_file: /nonexistent/u\n", ""), 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct site s;
+        site_good(&s, rows[i].yaml);
+        assert_int_equal(s.diag.warnings, rows[i].warnings);
         site_end(&s);
     }
 }
@@ -144,6 +163,7 @@ int main(void)
         cmocka_unit_test(inherits),
         cmocka_unit_test(paths_with_variables),
         cmocka_unit_test(refuses),
+        cmocka_unit_test(warns_of_no_file),
         cmocka_unit_test(warns_of_a_missing_file),
         cmocka_unit_test(challenges),
     };
