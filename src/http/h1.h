@@ -9,7 +9,7 @@
 
 /* What a client may have us hold of requests we have not come to yet, before we stop reading. */
 #define H1_SAVED_PAUSE (64u << 10)
-#define H1_SAVED_MAX (1u << 20)
+#define H1_SAVED_MAX (HTTP_HEAD_MAX + (128u << 10)) /* a head, and what was received behind it */
 /* Output that may be queued before the next request of a pipeline is looked at. */
 #define H1_QUEUE_MAX (64u << 10)
 

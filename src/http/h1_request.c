@@ -10,7 +10,7 @@
 #include "proto/uri.h"
 
 #define REQUEST_CHUNK 4096
-#define REQUEST_MEM_MAX (1u << 20)
+#define REQUEST_MEM_MAX (1u << 20) /* besides the head itself; then it is 431 or 500 */
 #define BAD_LINE_SHOWN 256 /* bytes of a refused head that the log may show */
 
 bool h1_status_closes(unsigned status)
@@ -68,7 +68,7 @@ struct request *h1_request_new(struct conn *c)
     r->start_wall = c->net->loop->wall;
     list_init(&r->link);
     arena_init(&r->mem, r->inline_mem, w->requests.size - sizeof(*r), REQUEST_CHUNK,
-               REQUEST_MEM_MAX);
+               REQUEST_MEM_MAX + h1_conf(c)->head_max);
     response_init(&r->res);
     r->vhost = ((const struct sites *)c->listener->sites)->dflt;
     r->loc = &r->vhost->own;

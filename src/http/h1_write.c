@@ -269,11 +269,10 @@ static void finish_output(struct request *r)
     h1_answered(r);
 }
 
-void h1_respond(struct request *r)
+/* How the body is framed, if there is one (what is returned), and whether more may follow. */
+static bool frame(struct request *r)
 {
-    struct conn *c = r->conn;
     struct response *res = &r->res;
-    http_clock(r->worker);
     bool body = may_have_body(res) && r->line.method != METHOD_HEAD;
     /* A HEAD says so too, though nothing comes (RFC 9112 6.1). */
     bool unknown = may_have_body(res) && res->body == BODY_STREAM && res->length == LENGTH_UNKNOWN;
@@ -282,10 +281,32 @@ void h1_respond(struct request *r)
     r->keepalive = decide_keepalive(r);
     if (body && unknown && !chunked)
         r->keepalive = false; /* the end of the connection is the end of the body */
+    return body;
+}
+
+/* A head that needs more memory than the request may have is that of a 500. */
+static bool start_response(struct request *r, bool *body)
+{
+    *body = frame(r);
+    if (write_head(r, r->res.chunked))
+        return true;
+    if (r->conn->out.queued != r->out_start || r->res.status == 500)
+        return false;
+    response_no_memory(r);
+    *body = frame(r);
+    return write_head(r, false);
+}
+
+void h1_respond(struct request *r)
+{
+    struct conn *c = r->conn;
+    struct response *res = &r->res;
+    bool body;
+    http_clock(r->worker);
     r->out_start = c->out.queued;
     r->out_end = UINT64_MAX;
     r->responded = true;
-    if (!write_head(r, chunked) || (body && (!pace_body(r) || !write_body(r)))) {
+    if (!start_response(r, &body) || (body && (!pace_body(r) || !write_body(r)))) {
         conn_abort(c, CLOSE_NO_MEMORY);
         return;
     }

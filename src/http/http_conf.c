@@ -129,7 +129,8 @@ static const struct directive rows[] = {
      .max = 1 << 20, .dflt = "1k", .doc = "What is set aside at first for a head in pieces."},
     {"large_client_header_buffers", CTYPE_ARGS, OUTER, FIELD(large_client_header_buffers),
      .min = 2, .max = 2, .dflt = "4 8k", .args_doc = "number size",
-     .doc = "The size is the longest request line and field; number times size the longest head."},
+     .doc = "The size is the longest request line and field; number times size, up to 1m, the "
+            "longest head."},
     {"max_headers", CTYPE_INT, OUTER, FIELD(max_headers), .min = 1, .max = 10000, .dflt = "100",
      .doc = "The most field lines of a request, else 431."},
     {"client_max_body_size", CTYPE_SIZE, ANY, FIELD(client_max_body_size), .dflt = "1m",

@@ -18,6 +18,9 @@ enum http_hidden { HTTP_HIDDEN_DENY, HTTP_HIDDEN_ALLOW };
 enum http_satisfy { HTTP_SATISFY_ALL, HTTP_SATISFY_ANY };
 enum http_splice { HTTP_SPLICE_AUTO, HTTP_SPLICE_ON, HTTP_SPLICE_OFF };
 
+/* The longest request head that can be allowed. */
+#define HTTP_HEAD_MAX (1u << 20)
+
 struct http_types {
     struct map by_extension;     /* lower-case extension -> struct str *; over the built-in table */
 };

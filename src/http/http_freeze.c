@@ -399,6 +399,8 @@ static bool freeze_buffers(const struct freezer *f)
         return bad(f, &args->v[0], "large_client_header_buffers", "a number from 1 to 1024");
     if (!value_size(args->v[1].text, &size, NULL) || size < 512 || size > 1 << 20)
         return bad(f, &args->v[1], "large_client_header_buffers", "a size from 512 to 1m");
+    if (number * size > HTTP_HEAD_MAX)
+        return bad(f, &args->v[1], "large_client_header_buffers", "number times size up to 1m");
     c->line_max = c->field_max = (uint32_t)size;
     c->head_max = (uint32_t)(number * size);
     return true;

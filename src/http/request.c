@@ -103,6 +103,8 @@ static void respond(struct request *r)
             header_add(r, STR("WWW-Authenticate"), r->challenge);
         run_filters(r);
     }
+    if (UNLIKELY(arena_overflowed(&r->mem)) && r->res.status < 400)
+        response_no_memory(r); /* part of it may be missing */
     r->codec->respond(r);
 }
 
@@ -364,7 +366,7 @@ enum status request_look(struct request *r, struct str path, void (*done)(struct
 {
     struct flookup *l = &r->lookup;
     if (!request_file(r, path, &l->root, &l->path))
-        return STATUS_NOTFOUND;
+        return arena_overflowed(&r->mem) ? STATUS_NOMEM : STATUS_NOTFOUND;
     l->links = (uint8_t)links_of(r->loc->conf->links);
     l->bypass = r->loc->conf->cache_off;
     l->done = done;

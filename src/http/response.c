@@ -242,6 +242,14 @@ enum verdict response_error(struct request *r, unsigned status)
     return VERDICT_DONE;
 }
 
+void response_no_memory(struct request *r)
+{
+    log_error(&r->log, "the request needs more memory than it may have");
+    response_bytes(r, 500, STR("text/html"),
+                   STR("<html><head><title>500 Internal Server Error</title></head>\r\n"
+                       "<body><h1>500 Internal Server Error</h1></body></html>\r\n"));
+}
+
 void response_resume(struct request *r)
 {
     r->codec->resume(r);

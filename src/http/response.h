@@ -88,6 +88,11 @@ enum verdict response_redirect(struct request *r, unsigned status, struct str lo
 /* The selected file, in the selected form, as a 200; validators and type from it and location. */
 void response_file(struct request *r);
 /*
+ * The request has had all the memory it may have: a plain 500 in place of whatever was there, which
+ * takes none.
+ */
+void response_no_memory(struct request *r);
+/*
  * An error or other status without a body of its own: error_page is looked up, else the built-in
  * page. Returns what the hook has to return (REROUTE for an internal error page).
  */

@@ -353,6 +353,7 @@ static void faults(void **state)
         {"keepalive_timeout: 5s 5s 5s", "takes 1 to 2 arguments, found 3"},
         {"large_client_header_buffers: 0 8k", "a number from 1 to 1024"},
         {"large_client_header_buffers: 4 1", "a size from 512 to 1m"},
+        {"large_client_header_buffers: 5 256k", "number times size up to 1m"},
         {"large_client_header_buffers: 4", "takes 2 arguments, found 1"},
         {"send_timeout: 0", "http.send_timeout: 0 is outside"},
         {"max_headers: 0", "http.max_headers: 0 is outside 1..10000"},
