@@ -2,8 +2,8 @@
 /*
  * Byte ranges.  Numbers too big for 64 bits saturate, which is as good as "beyond any file"; every
  * sum is of values already held to the file's size and is checked against what is left, so nothing
- * wraps.  The value is read to its end in one pass even when it will be ignored, with a fixed
- * number of ranges in hand, so a long list costs time in proportion to its length only.
+ * wraps.  A list of more members than are allowed is not read to its end: the whole file is the
+ * answer, whatever else it says.
  */
 #include "proto/range.h"
 
@@ -117,7 +117,7 @@ enum range_result range_parse(struct str value, uint64_t size, size_t max, struc
         return RANGE_IGNORE;
     }
     rest = str_skip(value, unit.n);
-    for (; range_next(&rest, &member); members++) {
+    for (; members <= max && range_next(&rest, &member); members++) {
         struct range r;
         enum member kind = range_member(member, size, &r);
         if (kind == MEMBER_BAD) {
