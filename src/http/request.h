@@ -149,7 +149,8 @@ void **request_data(struct request *r, unsigned slot);
 /*
  * Looks a path up as this location would serve it, in r->lookup: STATUS_OK sets lookup.entry,
  * STATUS_AGAIN: done will be called and the hook returns VERDICT_PENDING, STATUS_NOTFOUND: the
- * path is outside of the location's alias, STATUS_NOMEM.  done sets r->looking and r->pending to false.
+ * path is outside of the location's alias, STATUS_NOMEM.  done sets r->looking and r->pending to
+ * false.
  */
 enum status request_look(struct request *r, struct str path, void (*done)(struct flookup *l));
 
