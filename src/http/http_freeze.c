@@ -128,13 +128,16 @@ static bool own_alias(const struct freezer *f)
 {
     struct http_conf *c = f->conf;
     enum location_kind kind;
+    mode_t now = 0;
     if (!location_key(f->b, &kind, &c->alias_name))
         return true; /* reported by location.c */
     if (!compile_path(f, &c->alias, "alias", &c->alias_t, &c->alias_path))
         return false;
     c->alias_whole = kind == LOCATION_REGEX || kind == LOCATION_REGEX_NOCASE;
     if (c->alias_path.n != 0)
-        c->alias_file = S_ISREG(look_at(f, &c->alias, c->alias_path.p, "alias"));
+        now = look_at(f, &c->alias, c->alias_path.p, "alias");
+    if (c->alias_path.n != 0) /* what is not there yet may become a file */
+        c->alias_file = !str_ends(c->alias_path, STR("/")) && !S_ISDIR(now);
     else
         c->alias_file = kind == LOCATION_EXACT && !str_ends(c->alias_name, STR("/"));
     c->alias_path = without_slash(c->alias_path);

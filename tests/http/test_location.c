@@ -60,6 +60,7 @@ static const char CONF[] =
     "      index: one.html\n"
     "      location:\n"
     "        /img: {alias: pics}\n"
+    "        /later: {alias: later.txt}\n"
     "        /slash/: {alias: pics/}\n"
     "        /file: {alias: pics/p.txt}\n"
     "        = /exact.txt: {alias: pics/p.txt}\n"
@@ -136,6 +137,10 @@ static const struct row mapping[] = {
     {"h38 .txt glued", GET("/imgp.txt"), 404, KEEPS},
     {"alias with slash", GET("/slash/p.txt"), 200, KEEPS, .body = "picture\n"},
     {"alias of a file", GET("/file"), 200, KEEPS, .body = "picture\n"},
+    {"alias of a file that was not there at the start", GET("/later"), 200, KEEPS,
+     .body = "later\n"},
+    {"alias, the directory without its slash", GET("/img"), 301, KEEPS, .has = "Location: /img/"},
+    {"alias with slash, without it", GET("/slash"), 301, KEEPS, .has = "Location: /slash/"},
     {"alias of an exact path", GET("/exact.txt"), 200, KEEPS, .body = "picture\n",
      .has = "Content-Type: text/plain*"},
     {"alias by expression", GET("/m/p.txt"), 200, KEEPS, .body = "picture\n"},
@@ -200,5 +205,6 @@ int main(void)
     server_text(srv, "html/idx/one.html", "one\n");
     server_text(srv, "html/idx/two.html", "two\n");
     server_up(srv, CONF);
+    server_text(srv, "later.txt", "later\n");
     return cmocka_run_group_tests_name("servers and locations", tests, NULL, NULL);
 }
