@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What answers carry besides the file: error pages (behaviours.md Q1 to Q5), add_header (R5, R6),
+ * What answers carry besides the file: error pages (behaviours.md Q1 to Q5), expires (R4), add_header (R5, R6),
  * server_tokens, and return with all its forms.
  */
 #include "lib/rows.h"
@@ -205,6 +205,50 @@ static const struct row server_return[] = {
      .has = "Location: https://localhost/a"},
 };
 
+static const char EXPIRES[] =
+    "http:\n"
+    "  server:\n"
+    "    listen: 127.0.0.1:@0@\n"
+    "    root: html\n"
+    "    expires: 1h\n"
+    "    location:\n"
+    "      /epoch: {expires: epoch, alias: html/a.txt}\n"
+    "      /max: {expires: max, alias: html/a.txt}\n"
+    "      /off: {expires: off, alias: html/a.txt}\n"
+    "      /plus: {expires: +2m, alias: html/a.txt}\n"
+    "      /minus: {expires: -1, alias: html/a.txt}\n"
+    "      /modified: {expires: modified 10y, alias: html/old.txt}\n"
+    "      /stale: {expires: modified 1h, alias: html/old.txt}\n"
+    "      /daily: {expires: '@15h30m', alias: html/a.txt}\n"
+    "      /var: {expires: $arg_e, alias: html/a.txt}\n"
+    "      /made: {return: 200 ok}\n"
+    "      /wrong: {return: 500}\n";
+
+static const struct row expiry[] = {
+    {"R4 inherited", GET("/a.txt"), 200, KEEPS, .has = "Cache-Control: max-age=3600\nExpires: *"},
+    {"R4 304", REQ("GET", "/a.txt", "If-None-Match: *\r\n"), 304, KEEPS,
+     .has = "Cache-Control: max-age=3600\nExpires: *"},
+    {"R4 206", REQ("GET", "/a.txt", "Range: bytes=0-0\r\n"), 206, KEEPS,
+     .has = "Cache-Control: max-age=3600\nExpires: *"},
+    {"R4 301", GET("/d"), 301, KEEPS, .has = "Cache-Control: max-age=3600"},
+    {"R4 not of a 404", GET("/none"), 404, KEEPS, .lacks = "Cache-Control\nExpires"},
+    {"R4 not of a 500", GET("/wrong"), 500, 0, .lacks = "Cache-Control\nExpires"},
+    {"R4 epoch", GET("/epoch"), 200, KEEPS,
+     .has = "Cache-Control: no-cache\nExpires: Thu, 01 Jan 1970 00:00:01 GMT"},
+    {"R4 max", GET("/max"), 200, KEEPS,
+     .has = "Cache-Control: max-age=315360000\nExpires: Thu, 31 Dec 2037 23:55:55 GMT"},
+    {"R4 off", GET("/off"), 200, KEEPS, .lacks = "Cache-Control\nExpires"},
+    {"R4 +N", GET("/plus"), 200, KEEPS, .has = "Cache-Control: max-age=120"},
+    {"R4 -N", GET("/minus"), 200, KEEPS, .has = "Cache-Control: no-cache\nExpires: *"},
+    {"R4 modified, long past", GET("/stale"), 200, KEEPS,
+     .has = "Cache-Control: no-cache\nExpires: Sun, 09 Sep 2001 02:46:40 GMT"},
+    {"R4 @time", GET("/daily"), 200, KEEPS, .has = "Cache-Control: max-age=*\nExpires: *"},
+    {"R4 variable", GET("/var?e=5s"), 200, KEEPS, .has = "Cache-Control: max-age=5"},
+    {"R4 variable, no time", GET("/var?e=x"), 200, KEEPS, .lacks = "Cache-Control\nExpires"},
+    {"R4 HEAD", HEAD("/a.txt"), 200, KEEPS, .has = "Cache-Control: max-age=3600"},
+    {"R4 no file", GET("/made"), 200, KEEPS, .has = "Cache-Control: max-age=3600"},
+};
+
 static void start(const char *conf)
 {
     server_new();
@@ -231,6 +275,35 @@ static int start_headers(void **state)
     (void)state;
     start(HEADERS);
     return 0;
+}
+
+static int start_expires(void **state)
+{
+    (void)state;
+    start(EXPIRES);
+    server_text(srv, "html/old.txt", "old\n");
+    server_mtime(srv, "html/old.txt", 1000000000, 0);
+    return 0;
+}
+
+/* R4: Expires is Date and max-age, to the second. */
+static void test_expires(void **state)
+{
+    (void)state;
+    rows_run(srv->at[0], ROWS(expiry));
+    static const char *const paths[] = {"/a.txt", "/plus", "/var?e=7s", "/daily"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        for (int twice = 0; twice < 2; twice++) {
+            struct reply r;
+            assert_true(fetch_path(srv->at[0], paths[i], &r));
+            int64_t date = reply_date(reply_field(&r, "Date"));
+            int64_t expires = reply_date(reply_field(&r, "Expires"));
+            int64_t age = strtoll(reply_field(&r, "Cache-Control") + strlen("max-age="), NULL, 10);
+            if (expires - date != age || age < 0)
+                fail_msg("R4 %s: %lld - %lld, max-age %lld", paths[i], (long long)expires,
+                         (long long)date, (long long)age);
+            reply_free(&r);
+        }
 }
 
 static int start_returns(void **state)
@@ -294,7 +367,9 @@ int main(void)
     const struct CMUnitTest fields[] = {cmocka_unit_test(test_headers), LAST_TESTS};
     const struct CMUnitTest fixed[] = {cmocka_unit_test(test_returns), cmocka_unit_test(test_444),
                                         LAST_TESTS};
-    return cmocka_run_group_tests_name("error pages", error_pages, start_pages, end) +
+    const struct CMUnitTest expires[] = {cmocka_unit_test(test_expires), LAST_TESTS};
+    return cmocka_run_group_tests_name("expires", expires, start_expires, end) +
+           cmocka_run_group_tests_name("error pages", error_pages, start_pages, end) +
            cmocka_run_group_tests_name("add_header", fields, start_headers, end) +
            cmocka_run_group_tests_name("return", fixed, start_returns, end);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * 304 by If-None-Match and If-Modified-Since: behaviours.md H1 to H9 and H13 to H17. Port 0 as
- * shipped, port 1 with if_modified_since exact, port 2 off, port 3 with etag off.
+ * Preconditions: behaviours.md H1 to H17, hostile.md 61. Port 0 as shipped, port 1 with if_modified_since exact, port 2 off, port 3 with etag off.
  */
 #include "lib/rows.h"
 
@@ -72,6 +71,52 @@ static const struct row no_etag[] = {
     {"etag off: date", SINCE(SAME), 304, KEEPS | EMPTY, .lacks = "ETag"},
 };
 
+#define MATCH(fields) REQ("GET", "/a.txt", fields "\r\n")
+#define RANGE         "\r\nRange: bytes=0-0"
+
+/* H10 to H12, H14: those that say 412, and who comes before whom. */
+static const struct row match[] = {
+    {"H10 *", MATCH("If-Match: *"), 200, KEEPS, .body = "a\n"},
+    {"H10 other", MATCH("If-Match: \"x\""), 412, KEEPS, .lacks = "Accept-Ranges"},
+    {"H10 list without it", MATCH("If-Match: \"x\", \"y\""), 412, KEEPS},
+    {"H10 quoted *", MATCH("If-Match: \"*\""), 412, KEEPS},
+    {"H10 no tag", MATCH("If-Match: abc"), 412, KEEPS},
+    {"H10 empty", MATCH("If-Match:"), 412, KEEPS, .or_status = 200},
+    {"H10 missing file", REQ("GET", "/none", "If-Match: *\r\n"), 404, KEEPS},
+    {"H11 the same", MATCH("If-Unmodified-Since: " SAME), 200, KEEPS},
+    {"H11 later", MATCH("If-Unmodified-Since: " LATER), 200, KEEPS},
+    {"H11 earlier", MATCH("If-Unmodified-Since: " EARLIER), 412, KEEPS},
+    {"H11 invalid", MATCH("If-Unmodified-Since: yesterday"), 200, KEEPS},
+    {"H11 empty", MATCH("If-Unmodified-Since:"), 200, KEEPS},
+    {"H11 RFC 850, earlier", MATCH("If-Unmodified-Since: Sunday, 09-Sep-01 01:46:39 GMT"), 412,
+     KEEPS},
+    {"H11 ignored beside If-Match",
+     MATCH("If-Match: *\r\nIf-Unmodified-Since: " EARLIER), 200, KEEPS},
+    {"H12 If-Match before If-None-Match", MATCH("If-Match: \"x\"\r\nIf-None-Match: *"), 412,
+     KEEPS},
+    {"H12 both hold, then 304", MATCH("If-Match: *\r\nIf-None-Match: *"), 304, KEEPS | EMPTY},
+    {"H12 If-Unmodified-Since before If-None-Match",
+     MATCH("If-Unmodified-Since: " EARLIER "\r\nIf-None-Match: *"), 412, KEEPS},
+    {"H12 If-Unmodified-Since before If-Modified-Since",
+     MATCH("If-Unmodified-Since: " EARLIER "\r\nIf-Modified-Since: " SAME), 412, KEEPS},
+    {"H12 not modified, both dates",
+     MATCH("If-Unmodified-Since: " SAME "\r\nIf-Modified-Since: " SAME), 304, KEEPS | EMPTY},
+    {"H12 412 before a range", MATCH("If-Match: \"x\"" RANGE), 412, KEEPS,
+     .lacks = "Content-Range"},
+    {"H12 304 before a range", MATCH("If-Modified-Since: " SAME RANGE), 304, KEEPS | EMPTY},
+    {"H12 then the range", MATCH("If-Match: *" RANGE), 206, KEEPS, .body = "a"},
+    {"H14 412, HEAD", REQ("HEAD", "/a.txt", "If-Match: \"x\"\r\n"), 412, KEEPS | EMPTY},
+    {"H14 412, HEAD, date",
+     REQ("HEAD", "/a.txt", "If-Unmodified-Since: " EARLIER "\r\n"), 412, KEEPS | EMPTY},
+    {"H17 412 not of a redirect", REQ("GET", "/d", "If-Match: \"x\"\r\n"), 301, KEEPS},
+    {"h61 year 0", SINCE("Sun, 01 Jan 0000 00:00:00 GMT"), 200, KEEPS},
+    {"h61 two-digit year", SINCE("Sun, 09 Sep 01 01:46:40 GMT"), 200, KEEPS},
+    {"h61 year 9999", SINCE("Fri, 31 Dec 9999 23:59:59 GMT"), 304, KEEPS, .or_status = 200},
+    {"h61 year 10000", SINCE("Sat, 01 Jan 10000 00:00:00 GMT"), 200, KEEPS},
+    {"h61 leap second", SINCE("Sun, 31 Dec 2000 23:59:60 GMT"), 200, KEEPS},
+    {"h61 30 February", SINCE("Sat, 30 Feb 2002 00:00:00 GMT"), 200, KEEPS},
+};
+
 static void test_since(void **state)
 {
     (void)state;
@@ -79,6 +124,37 @@ static void test_since(void **state)
     rows_run(srv->at[1], ROWS(exact));
     rows_run(srv->at[2], ROWS(off));
     rows_run(srv->at[3], ROWS(no_etag));
+}
+
+static void test_match(void **state)
+{
+    (void)state;
+    rows_run(srv->at[0], ROWS(match));
+}
+
+/* h61: tags by the thousand, as many as a field holds, and more. */
+static void test_many_tags(void **state)
+{
+    (void)state;
+    char *tag = ask_field(GET("/a.txt"), 200, "ETag"), *list = malloc(100000), *at = list;
+    for (int i = 0; i < 1900; i++)
+        at += sprintf(at, "\"%x\",", (unsigned)i % 15);
+    char *hit = text_of(REQ("GET", "/a.txt", "If-None-Match: %s%s\r\n"), list, tag);
+    char *miss = text_of(REQ("GET", "/a.txt", "If-None-Match: %s\"x\"\r\n"), list);
+    for (int i = 0; i < 8100; i++)
+        at += sprintf(at, "\"%x\",", (unsigned)i % 15);
+    char *more = text_of(REQ("GET", "/a.txt", "If-None-Match: %s%s\r\n"), list, tag);
+    struct row rows[] = {
+        {"h61 1,900 tags, the last one", hit, 304, KEEPS | EMPTY},
+        {"h61 1,900 tags, none", miss, 200, KEEPS, .body = "a\n"},
+        {"h61 10,000 tags", more, 431, CLOSES | RESET_OK},
+    };
+    rows_run(srv->at[0], ROWS(rows));
+    free(tag);
+    free(list);
+    free(hit);
+    free(miss);
+    free(more);
 }
 
 /* One If-None-Match row; %s in the fields stands for the tag of /a.txt. */
@@ -95,7 +171,7 @@ static void tag_row(const char *name, const char *fields, int status)
     struct row row = {name, request, status, KEEPS | (status == 304 ? EMPTY : 0u)};
     if (status == 304)
         row.has = "ETag: *\nCache-Control: max-age=60";
-    else
+    else if (status == 200)
         row.body = "a\n";
     rows_run(srv->at[0], &row, 1);
     free(tag);
@@ -125,6 +201,11 @@ static void test_tags(void **state)
         {"H5 unquoted", "If-None-Match: abc\r\n", 200},
         {"H5 open quote", "If-None-Match: \"abc\r\n", 200},
         {"H5 empty", "If-None-Match:\r\n", 200},
+        {"H10 If-Match, equal", "If-Match: %s\r\n", 200},
+        {"H10 If-Match, in a list", "If-Match: \"x\",\t%s\r\n", 200},
+        {"H10 If-Match, two lines", "If-Match: \"x\"\r\nIf-Match: %s\r\n", 200},
+        {"H10 If-Match, weak", "If-Match: W/%s\r\n", 412},
+        {"H12 both name it", "If-Match: %s\r\nIf-None-Match: \"x\"\r\n", 200},
         {"H6 match, old date", "If-None-Match: %s\r\nIf-Modified-Since: " EARLIER "\r\n", 304},
         {"H6 no match, new date", "If-None-Match: \"x\"\r\nIf-Modified-Since: " LATER "\r\n", 200},
         {"H6 * and old date", "If-Modified-Since: " EARLIER "\r\nIf-None-Match: *\r\n", 304},
@@ -238,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_since),      cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_match),      cmocka_unit_test(test_many_tags),
         cmocka_unit_test(test_304_fields), cmocka_unit_test(test_tag_changes),
         cmocka_unit_test(test_odd_times),  LAST_TESTS,
     };

@@ -2,7 +2,7 @@
 /*
  * Kinds of files: behaviours.md S1 to S4, S7, hostile.md 41, 44, 50, 52, 53, 56. Port 0 as shipped
  * (links may not lead out), ports 1 to 3 with disable_symlinks off, on, if_not_owner; port 4
- * serves /proc. All of it twice: with the file cache and without.
+ * serves /proc, 6 and 7 have a root that is a link. All of it twice: with the file cache and without.
  */
 #include "lib/rows.h"
 
@@ -28,7 +28,10 @@ static const char CONF[] =
     "    - {listen: '127.0.0.1:@2@', root: html, disable_symlinks: on}\n"
     "    - {listen: '127.0.0.1:@3@', root: html, disable_symlinks: if_not_owner}\n"
     "    - {listen: '127.0.0.1:@4@', root: /proc/sys/kernel}\n"
-    "    - {listen: '127.0.0.1:@5@', root: huge}\n";
+    "    - {listen: '127.0.0.1:@5@', root: huge}\n"
+    "    - {listen: '127.0.0.1:@6@', root: rootlink, disable_symlinks: on from=$document_root}\n"
+    "    - {listen: '127.0.0.1:@7@', root: rootlink, disable_symlinks:"
+    " if_not_owner from=$document_root}\n";
 
 #define CANARY "CANARY-51c0\n"
 #define F      .body = "file\n"
@@ -79,6 +82,18 @@ static const struct row owner[] = {
     {"S1 owner: link in the middle", GET("/indir/f.txt"), 200, KEEPS, F},
 };
 
+static const struct row from_root[] = {
+    {"S1 from= the root: file", GET("/f.txt"), 200, KEEPS, F},
+    {"S1 from= the root: link", GET("/in"), 403, KEEPS},
+    {"S1 from= the root: link in the middle", GET("/indir/f.txt"), 403, KEEPS},
+};
+
+static const struct row owner_from_root[] = {
+    {"S1 owner, from= the root: file", GET("/f.txt"), 200, KEEPS, F},
+    {"S1 owner, from= the root: same", GET("/in"), 200, KEEPS, F},
+    {"S1 owner, from= the root: other", GET("/theirs"), 403, KEEPS},
+};
+
 static const struct row special[] = {
     {"S3 FIFO (h44)", GET("/fifo"), 403, KEEPS, .or_status = 404},
     {"S3 FIFO, HEAD", HEAD("/fifo"), 403, KEEPS, .or_status = 404},
@@ -113,6 +128,8 @@ static void test_links(void **state)
         rows_run(srv->at[1], ROWS(follow));
         rows_run(srv->at[2], ROWS(never));
         rows_run(srv->at[3], ROWS(owner));
+        rows_run(srv->at[6], ROWS(from_root));
+        rows_run(srv->at[7], ROWS(owner_from_root));
     }
 }
 
@@ -245,6 +262,7 @@ static void make_links(void)
     server_text(srv, "secret.txt", CANARY);
     server_text(srv, "outside/secret.txt", CANARY);
     server_text(srv, "outside/index.html", CANARY);
+    server_link(srv, "rootlink", "html");
     server_link(srv, "html/in", "f.txt");
     server_link(srv, "html/in2", "in");
     server_link(srv, "html/indir", "d");
