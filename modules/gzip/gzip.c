@@ -6,6 +6,7 @@
 #include "gzip.h"
 
 #include "config.h"
+#include "proto/etag.h"
 
 #include <stdlib.h>
 
@@ -135,8 +136,10 @@ bool gzip_wanted(const struct gzip_conf *conf, uint64_t length, struct str type)
 static bool holds_part_of_file(const struct request *r)
 {
     size_t at = r->meta.first[FIELD_IF_RANGE];
-    const struct fentry *file = r->selected.file;
-    return at != 0 && str_eq(r->fields[at - 1].value, str_make(file->etag, file->etag_n));
+    struct etag held;
+    struct str value = at != 0 ? r->fields[at - 1].value : STR_NONE;
+    return at != 0 && etag_next(&value, &held) == ETAG_TAG &&
+           str_eq(held.opaque, response_base_tag(r));
 }
 
 static bool range_asked_for(const struct request *r)
@@ -159,11 +162,8 @@ static bool take_gzip(struct request *r, enum status st, struct fentry *form)
     if (st != STATUS_LIMIT || range_asked_for(r)) /* of a stream there are no parts */
         return false;
     char text[FVARIANT_SUFFIX];
-    const struct fentry *e = sel->file;
-    size_t lead = e->young ? 3 : 1;
     struct str suffix = fvariant_suffix(CODING_GZIP, (uint8_t)conf->gzip_comp_level, text);
-    sel->etag = arena_printf(&r->mem, "W/\"%.*s" STR_FMT "\"", (int)(e->etag_n - lead - 1),
-                             e->etag + lead, STR_ARG(suffix));
+    sel->etag = response_make_tag(r, suffix, true);
     sel->coding = CODING_GZIP;
     sel->streamed = true;
     return true;

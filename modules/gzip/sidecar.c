@@ -104,22 +104,18 @@ enum verdict sidecar_select(struct request *r)
     return look_on(r, s);
 }
 
-static struct str opaque(const struct fentry *e)
-{
-    size_t lead = e->young ? 3 : 1; /* W/" or " */
-    return str_make(e->etag + lead, e->etag_n - lead - 1);
-}
-
+/* The tag says which bytes: the original's state, the coding, and the state of the encoded file. */
 void sidecar_take(struct request *r, enum coding c)
 {
     struct gzip_state *s = gzip_state(r);
     struct selected *sel = &r->selected;
     struct fentry *e = s->sidecar[c];
+    size_t lead = e->young ? 3 : 1; /* W/" or " */
     sel->form = fentry_get(e);
     sel->coding = (uint8_t)c;
-    sel->etag = arena_printf(&r->mem, "%s\"" STR_FMT "-" STR_FMT "-" STR_FMT "\"",
-                             e->young || sel->file->young ? "W/" : "", STR_ARG(opaque(sel->file)),
-                             STR_ARG(coding_name(c)), STR_ARG(opaque(e)));
+    struct str own = arena_printf(&r->mem, "-" STR_FMT "-%.*s", STR_ARG(coding_name(c)),
+                                  (int)(e->etag_n - lead - 1), e->etag + lead);
+    sel->etag = response_make_tag(r, own, e->young);
 }
 
 /* ---- gzip_static: always ---- */
@@ -131,7 +127,7 @@ static enum verdict unzipped(struct request *r, enum status st, struct fentry *f
     struct selected *sel = &r->selected;
     if (st == STATUS_LIMIT) {
         sel->streamed = true;
-        sel->etag = arena_printf(&r->mem, "W/\"" STR_FMT "-id\"", STR_ARG(opaque(sel->file)));
+        sel->etag = response_make_tag(r, STR("-id"), true);
     } else if (st == STATUS_OK) {
         sel->form = form;
     } else { /* damaged: what is there is sent, and says what it is */
@@ -173,8 +169,7 @@ static enum verdict take_always(struct request *r)
         (!gzip_may(r, conf) || accept_quality(gzip_accept(r), CODING_GZIP) == 0))
         return unzip(r);
     sel->coding = CODING_GZIP;
-    sel->etag = arena_printf(&r->mem, "%s\"" STR_FMT "-gz\"", e->young ? "W/" : "",
-                             STR_ARG(opaque(e)));
+    sel->etag = response_make_tag(r, STR("-gz"), false);
     return VERDICT_NEXT;
 }
 

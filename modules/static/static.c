@@ -5,6 +5,7 @@
  * in between may select an encoded form.  Preconditions are evaluated here, because only here it is
  * known what a 200 would carry.
  */
+#include "cache/fdigest.h"
 #include "http/http.h"
 #include "http/range.h"
 #include "http/request.h"
@@ -75,12 +76,6 @@ static struct etag tag_of(struct str quoted)
     return t;
 }
 
-/* The tag of the file, however it is encoded. */
-static struct str base_of(const struct fentry *file)
-{
-    return tag_of(str_make(file->etag, file->etag_n)).opaque;
-}
-
 static void target_of(struct request *r, struct cond_target *t)
 {
     const struct response *res = &r->res;
@@ -95,7 +90,7 @@ static void target_of(struct request *r, struct cond_target *t)
     };
     if (t->has_etag) {
         t->etag = tag_of(res->etag);
-        t->base = base_of(e);
+        t->base = response_base_tag(r);
     }
 }
 
@@ -152,6 +147,45 @@ static enum verdict static_serve(struct request *r)
     return r->error_page || plain ? VERDICT_DONE : narrow(r);
 }
 
+/* ---- etag: content ---- */
+
+struct digest_state {
+    struct request *r;
+    struct fdigest_ask ask;
+};
+
+static void digest_end(void *arg)
+{
+    fdigest_cancel(&((struct digest_state *)arg)->ask);
+}
+
+static void digest_made(struct fdigest_ask *a)
+{
+    struct request *r = container_of(a, struct digest_state, ask)->r;
+    r->pending = false;
+    r->selected.digest = fdigest_text(r->selected.file);
+    request_verdict(r, VERDICT_NEXT);
+}
+
+/* The tag of the file's content, if the location wants it; without memory there is none. */
+static enum verdict digest(struct request *r)
+{
+    if (r->loc->conf->etag != HTTP_ETAG_CONTENT)
+        return VERDICT_NEXT;
+    struct digest_state *s = ARENA_NEW(&r->mem, struct digest_state);
+    if (s == NULL || !arena_on_free(&r->mem, digest_end, s))
+        return VERDICT_NEXT;
+    s->r = r;
+    s->ask.done = digest_made;
+    list_init(&s->ask.link);
+    if (fdigest_get(r->selected.file, &s->ask) == STATUS_AGAIN)
+        return VERDICT_PENDING;
+    r->selected.digest = fdigest_text(r->selected.file);
+    return VERDICT_NEXT;
+}
+
+/* ---- finding and serving ---- */
+
 /* Takes over the reference to the entry. */
 static enum verdict found(struct request *r, struct fentry *e)
 {
@@ -163,7 +197,7 @@ static enum verdict found(struct request *r, struct fentry *e)
             break;
         }
         r->selected.file = e;
-        return VERDICT_NEXT;
+        return digest(r);
     case FENTRY_DIR:
         v = directory(r);
         break;
@@ -196,7 +230,7 @@ static enum verdict options(struct request *r)
 static enum verdict static_find(struct request *r)
 {
     if (r->selected.file != NULL)
-        return VERDICT_NEXT;
+        return digest(r);
     if (r->line.method != METHOD_GET && r->line.method != METHOD_HEAD)
         return r->line.method == METHOD_OPTIONS ? options(r) : response_error(r, 405);
     switch (request_look(r, r->uri, looked_up)) {

@@ -120,6 +120,7 @@ struct fcache *fcache_new(struct loop *loop, const struct fcache_conf *conf, str
         list_init(&c->roots[i]);
     for (size_t i = 0; i < FLOAD_BUCKETS; i++)
         list_init(&c->loads[i]);
+    fdigests_init(&c->digests);
     timer_init(&c->sweep, sweep_fire);
     if (!tables_new(c) || !fvariants_init(c)) {
         cache_free(c);
@@ -148,6 +149,7 @@ void fcache_delete(struct fcache *c)
             fitem_remove(c, c->table[i]);
     loads_end(c);
     fvariants_cancel(c);
+    fdigests_fini(&c->digests);
     froot_cancel(c);
     fwatch_cancel(c);
     while (c->load_count > 0 || froot_busy(c) || fvariants_busy(c) ||

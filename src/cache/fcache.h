@@ -16,6 +16,7 @@
 #include "event/loop.h"
 
 struct fcache;
+struct fdigest;
 
 struct fcache_conf {
     uint32_t max_entries;   /* open_file_cache max= */
@@ -68,6 +69,7 @@ struct fentry {
     uint8_t spurned;        /* CODING_BITs of forms that are no use: not made again */
     uint8_t unheld;         /* …of those that take more memory than there is */
     struct fentry *variants, *next_variant; /* fvariant.h; each referenced */
+    struct fdigest *digest; /* fdigest.h; NULL: not known */
     char etag[64];          /* with quotes; etag_n 0 for what is no file */
     char last_modified[29]; /* IMF-fixdate */
     uint8_t etag_n;

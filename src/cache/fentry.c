@@ -72,6 +72,7 @@ static void item_free(struct fitem *it)
         c->stats.memory -= it->e.size;
     free((void *)(uintptr_t)it->e.body);
     heads_free(&it->e);
+    free(it->e.digest);
     for (struct fentry *v = it->e.variants, *next; v != NULL; v = next) {
         next = v->next_variant;
         fentry_put(v);

@@ -14,6 +14,7 @@
 #define SLUICE_CACHE_FENTRY_H
 
 #include "cache/fcache.h"
+#include "cache/fdigest.h"
 #include "cache/fvariant.h"
 #include "core/check.h"
 #include "core/list.h"
@@ -22,7 +23,6 @@
 
 struct fload;
 struct fplace;
-struct froot;
 struct fwatch;
 
 enum fdep_owner { FDEP_ITEM, FDEP_PLACE, FDEP_ROOT };
@@ -74,7 +74,6 @@ struct frootfd {
     uint32_t refs;
     uint64_t dev, ino;
 };
-
 struct froot {
     struct list link;
     uint64_t hash;
@@ -201,6 +200,7 @@ struct fcache {
     } devs[FDEVS];
     uint32_t dev_count;
     struct fvariants variants;
+    struct fdigests digests;
     struct fcache_stats stats;
 };
 

@@ -30,6 +30,7 @@ struct selected {
     bool negotiated;                 /* another client would get another: Vary */
     bool streamed;                   /* the coding is applied while it is sent: no length, ranges */
     struct str etag;                 /* with quotes and W/; empty: the entry's own */
+    struct str digest;               /* etag: content: the file's tag without quotes; else empty */
 };
 
 /* What a named group of a regular expression matched, newest first. */

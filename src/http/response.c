@@ -2,6 +2,7 @@
 /* Making responses: headers, the kinds of body, redirects and errors. */
 #include "http/response.h"
 
+#include "cache/fvariant.h"
 #include "http/codec.h"
 #include "http/errors.h"
 #include "http/request.h"
@@ -172,6 +173,41 @@ struct str response_type(const struct request *r)
     return type.n != 0 ? type : conf->default_type_s;
 }
 
+struct str response_base_tag(const struct request *r)
+{
+    const struct fentry *e = r->selected.file;
+    size_t lead = e->young ? 3 : 1; /* W/" or " */
+    switch ((enum http_etag)r->loc->conf->etag) {
+    case HTTP_ETAG_CONTENT: return r->selected.digest;
+    case HTTP_ETAG_OFF: return STR_NONE;
+    case HTTP_ETAG_ON: break;
+    }
+    return str_make(e->etag + lead, e->etag_n - lead - 1);
+}
+
+struct str response_make_tag(struct request *r, struct str suffix, bool weak)
+{
+    struct str base = response_base_tag(r);
+    if (base.n == 0)
+        return STR_NONE;
+    weak = weak || (r->selected.file->young && r->selected.digest.n == 0);
+    return arena_printf(&r->mem, "%s\"" STR_FMT STR_FMT "\"", weak ? "W/" : "", STR_ARG(base),
+                        STR_ARG(suffix));
+}
+
+/* The tag of what is sent; empty: it has none (yet). */
+static struct str selected_tag(struct request *r, const struct fentry *e)
+{
+    const struct selected *sel = &r->selected;
+    if (sel->etag.n != 0 || r->loc->conf->etag == HTTP_ETAG_OFF)
+        return r->loc->conf->etag == HTTP_ETAG_OFF ? STR_NONE : sel->etag;
+    if (r->loc->conf->etag == HTTP_ETAG_ON)
+        return str_make(e->etag, e->etag_n);
+    char text[FVARIANT_SUFFIX];
+    struct str suffix = e->is_variant ? fvariant_suffix(e->coding, e->level, text) : STR_NONE;
+    return response_make_tag(r, suffix, false);
+}
+
 void response_file(struct request *r)
 {
     const struct http_conf *conf = r->loc->conf;
@@ -187,10 +223,9 @@ void response_file(struct request *r)
     res->content_type = response_type(r);
     res->coding = sel->coding;
     res->vary = sel->negotiated;
-    res->head_cacheable = !sel->streamed;
+    res->etag = selected_tag(r, e);
+    res->head_cacheable = !sel->streamed && (res->etag.n != 0 || conf->etag == HTTP_ETAG_OFF);
     res->accept_ranges = conf->max_ranges != 0 && !sel->streamed;
-    if (conf->etag != HTTP_ETAG_OFF)
-        res->etag = sel->etag.n != 0 ? sel->etag : str_make(e->etag, e->etag_n);
     if (e->mtime_s > 0)
         res->last_modified = str_make(e->last_modified, sizeof(e->last_modified));
 }

@@ -85,6 +85,11 @@ struct str response_type(const struct request *r);
 void response_bytes(struct request *r, unsigned status, struct str type, struct str bytes);
 /* 3xx with a Location and a small page; bytes that no URL has in it are encoded here. */
 enum verdict response_redirect(struct request *r, unsigned status, struct str location);
+/* The tag of the selected file without W/ and quotes, however it is encoded; empty: none. */
+struct str response_base_tag(const struct request *r);
+/* The same with a suffix, quotes and, where it is, W/; in request memory. */
+struct str response_make_tag(struct request *r, struct str suffix, bool weak);
+
 /* The selected file, in the selected form, as a 200; validators and type from it and location. */
 void response_file(struct request *r);
 /*
