@@ -46,7 +46,7 @@ bool media_types_has(const struct media_types *set, struct str media_type)
     ssize_t slash = str_chr(type, '/');
     char family[64];
     if (set->all)
-        return type.n != 0;
+        return slash >= 0;
     if (map_get(&set->map, type) != NULL)
         return true;
     if (slash < 0 || (size_t)slash + 2 > sizeof(family))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preconditions: behaviours.md H1 to H17, hostile.md 61. Port 0 as shipped, port 1 with if_modified_since exact, port 2 off, port 3 with etag off.
+ * Preconditions: behaviours.md H1 to H17, hostile.md 61. Port 0 as shipped, port 1 with
+ * if_modified_since exact, port 2 off, port 3 with etag off.
  */
 #include "lib/rows.h"
 
