@@ -1,3 +1,3 @@
-# add_header and expires.
+# add_header, add_trailer and expires.
 module_name = headers
-module_sources = headers.c expires.c
+module_sources = headers.c lines.c trailers.c expires.c

@@ -52,7 +52,7 @@ static void content_lines(struct request *r, struct wbuf *w)
     }
     if (res->coding != CODING_IDENTITY)
         line(w, STR("Content-Encoding"), coding_name((enum coding)res->coding));
-    if (res->length != LENGTH_UNKNOWN) {
+    if (res->length != LENGTH_UNKNOWN && !res->chunked) {
         wbuf_str(w, STR("Content-Length: "));
         wbuf_dec(w, res->length);
         wbuf_str(w, STR("\r\n"));
@@ -86,6 +86,8 @@ static void connection_lines(const struct request *r, struct wbuf *w, bool chunk
     const struct http_conf *conf = r->loc->conf;
     if (chunked)
         wbuf_str(w, STR("Transfer-Encoding: chunked\r\n"));
+    if (chunked && r->res.trailer_names.n != 0)
+        line(w, STR("Trailer"), r->res.trailer_names);
     if (!r->keepalive)
         wbuf_str(w, STR("Connection: close\r\n"));
     else if (r->line.minor == 0)
@@ -116,7 +118,7 @@ static void first_lines(struct request *r, struct wbuf *w)
 static size_t head_size(const struct request *r)
 {
     const struct response *res = &r->res;
-    size_t n = HEAD_ROOM + res->content_type.n + res->charset.n + res->location.n + res->etag.n;
+    size_t n = HEAD_ROOM + res->trailer_names.n + res->content_type.n + res->charset.n + res->location.n + res->etag.n;
     for (const struct header *h = res->headers; h != NULL; h = h->next)
         n += h->name.n + h->value.n + 4;
     return n;
@@ -231,7 +233,7 @@ static bool write_parts(struct request *r)
     return true;
 }
 
-static bool write_body(struct request *r)
+static bool write_bytes(struct request *r)
 {
     struct response *res = &r->res;
     switch ((enum body_kind)res->body) {
@@ -247,6 +249,36 @@ static bool write_body(struct request *r)
         return true; /* pumped */
     }
     return false;
+}
+
+/* The last chunk, what the response says behind its body, and the end. */
+static bool write_end(struct request *r)
+{
+    struct output *o = &r->conn->out;
+    struct out_pool *pool = &r->conn->net->out;
+    struct response *res = &r->res;
+    if (res->write_trailers != NULL)
+        res->write_trailers(r, res->trailer_arg);
+    bool good = out_copy(o, pool, "0\r\n", 3);
+    for (const struct header *h = res->trailers; h != NULL && good; h = h->next)
+        good = out_copy(o, pool, h->name.p, h->name.n) && out_copy(o, pool, ": ", 2) &&
+               out_copy(o, pool, h->value.p, h->value.n) && out_copy(o, pool, "\r\n", 2);
+    return good && out_copy(o, pool, "\r\n", 2);
+}
+
+/* A body of known length in chunks is one chunk; a stream makes its own. */
+static bool write_body(struct request *r)
+{
+    struct response *res = &r->res;
+    if (LIKELY(!res->chunked) || res->body == BODY_STREAM)
+        return write_bytes(r);
+    char size[CHUNK_HEAD_MAX + 10];
+    size_t n = num_put_hex(size, res->length);
+    memcpy(size + n, "\r\n", 2);
+    if (res->length == 0)
+        return write_end(r);
+    return out_copy(&r->conn->out, &r->conn->net->out, size, n + 2) && write_bytes(r) &&
+           out_copy(&r->conn->out, &r->conn->net->out, "\r\n", 2) && write_end(r);
 }
 
 /* limit_rate: the head goes at once, the body at its rate. False: no memory. */
@@ -276,7 +308,9 @@ static bool frame(struct request *r)
     bool body = may_have_body(res) && r->line.method != METHOD_HEAD;
     /* A HEAD says so too, though nothing comes (RFC 9112 6.1). */
     bool unknown = may_have_body(res) && res->body == BODY_STREAM && res->length == LENGTH_UNKNOWN;
-    bool chunked = unknown && r->line.minor >= 1 && r->loc->conf->chunked_transfer_encoding;
+    bool trailers = body && res->trailer_names.n != 0;
+    bool chunked = (unknown || trailers) && r->line.minor >= 1 &&
+                   r->loc->conf->chunked_transfer_encoding;
     res->chunked = chunked;
     r->keepalive = decide_keepalive(r);
     if (body && unknown && !chunked)
@@ -360,7 +394,7 @@ void h1_stream_pump(struct request *r)
     conn_flush(c);
     if (!end)
         return;
-    if (chunked && !out_copy(&c->out, &c->net->out, "0\r\n\r\n", 5)) {
+    if (chunked && !write_end(r)) {
         conn_abort(c, CLOSE_NO_MEMORY);
         return;
     }

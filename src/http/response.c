@@ -14,6 +14,7 @@ void response_init(struct response *res)
 {
     *res = (struct response){.length = 0};
     res->headers_end = &res->headers;
+    res->trailers_end = &res->trailers;
 }
 
 void response_reset(struct request *r)
@@ -35,7 +36,7 @@ bool header_value_ok(struct str value)
     return true;
 }
 
-bool header_add(struct request *r, struct str name, struct str value)
+static bool add_line(struct request *r, struct header ***end, struct str name, struct str value)
 {
     if (name.n == 0 || !header_value_ok(name) || !header_value_ok(value))
         return false;
@@ -44,9 +45,19 @@ bool header_add(struct request *r, struct str name, struct str value)
         return false;
     h->name = name;
     h->value = value;
-    *r->res.headers_end = h;
-    r->res.headers_end = &h->next;
+    **end = h;
+    *end = &h->next;
     return true;
+}
+
+bool header_add(struct request *r, struct str name, struct str value)
+{
+    return add_line(r, &r->res.headers_end, name, value);
+}
+
+bool trailer_add(struct request *r, struct str name, struct str value)
+{
+    return add_line(r, &r->res.trailers_end, name, value);
 }
 
 struct header *header_find(const struct response *res, struct str name)

@@ -64,6 +64,10 @@ struct response {
     struct str location;        /* Location, already encoded */
     struct str etag, last_modified; /* with quotes; empty: none */
     struct header *headers, **headers_end;  /* in order, besides those the writer makes itself */
+    struct str trailer_names;   /* "A, B": sent in chunks, with these behind; empty: no trailers */
+    void (*write_trailers)(struct request *r, const void *arg); /* then adds them: trailer_add */
+    const void *trailer_arg;
+    struct header *trailers, **trailers_end;
     const struct fhead *head;   /* finished head to be used instead of all of the above */
 };
 
@@ -75,6 +79,7 @@ void response_reset(struct request *r);
 bool header_value_ok(struct str value);
 /* Adds a line; both strings live as long as the request. False: bad bytes or no memory. */
 bool header_add(struct request *r, struct str name, struct str value);
+bool trailer_add(struct request *r, struct str name, struct str value); /* behind the body */
 struct header *header_find(const struct response *res, struct str name);   /* any case; NULL */
 void header_remove(struct response *res, struct str name);                 /* all of that name */
 

@@ -101,6 +101,14 @@ static void refuses(void **state)
         {"X $nothing", "unknown variable $nothing"},
         {"X", "takes 2 to 3 arguments"},
     };
+    static const struct {
+        const char *value, *want;
+    } bad_trailers[] = {
+        {"Content-Length 1", "add_trailer: \"Content-Length\" cannot be set here, it says how"},
+        {"set-cookie a", "add_trailer: \"set-cookie\" cannot be set here, it has to be known before"},
+        {"'X A' b", "add_trailer: \"X A\" is not the name of a header"},
+        {"X b c", "add_trailer: \"c\" is not valid, expected always"},
+    };
     char yaml[512];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -111,6 +119,16 @@ static void refuses(void **state)
         assert_false(s.good);
         if (strstr(s.report.p, bad[i].want) == NULL)
             fail_msg("%s: %s", bad[i].value, s.report.p);
+        site_end(&s);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad_trailers); i++) {
+        struct site s;
+        snprintf(yaml, sizeof(yaml), "http:\n  add_trailer:\n    - \"%s\"\n  server: {listen: 80}\n",
+                 bad_trailers[i].value);
+        site_begin(&s, yaml);
+        assert_false(s.good);
+        if (strstr(s.report.p, bad_trailers[i].want) == NULL)
+            fail_msg("%s: %s", bad_trailers[i].value, s.report.p);
         site_end(&s);
     }
 }
@@ -135,7 +153,7 @@ static void constant(void **state)
     } kept[] = {
         {"add_header: A a", true},      {"add_header: A $uri", false}, {"expires: max", true},
         {"expires: epoch", true},       {"expires: 1h", false},        {"expires: $arg_e", false},
-        {"add_header: A $server_name", true},
+        {"add_header: A $server_name", true}, {"add_trailer: A a", false},
     };
     char yaml[256];
     (void)state;
