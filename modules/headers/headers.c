@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * add_header, add_trailer and expires: a filter that adds lines to responses.
- */
+/* add_header, add_trailer and expires: a filter that adds lines to responses. */
 #include "expires.h"
 #include "lines.h"
 #include "trailers.h"
@@ -143,7 +141,8 @@ static void add_expires(struct request *r, const struct response *res,
 static void headers_filter(struct request *r, struct response *res)
 {
     const struct headers_conf *conf = CONF(r->loc->block, headers);
-    if (lines_good_status(res->status) && (conf->when_text != NULL || conf->when.kind != EXPIRES_OFF))
+    bool expires = conf->when_text != NULL || conf->when.kind != EXPIRES_OFF;
+    if (expires && lines_good_status(res->status))
         add_expires(r, res, conf);
     add_lines(r, res, conf);
     if (conf->trailers.lines.count > 0)
@@ -153,7 +152,8 @@ static void headers_filter(struct request *r, struct response *res)
 static bool headers_enabled(const void *arg)
 {
     const struct headers_conf *conf = arg;
-    return conf->lines.count > 0 || conf->trailers.lines.count > 0 || conf->when_text != NULL || conf->when.kind != EXPIRES_OFF;
+    return conf->lines.count > 0 || conf->trailers.lines.count > 0 || conf->when_text != NULL ||
+           conf->when.kind != EXPIRES_OFF;
 }
 
 /* A head with a time in it that moves on cannot be kept with the file. */

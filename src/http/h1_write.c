@@ -118,7 +118,8 @@ static void first_lines(struct request *r, struct wbuf *w)
 static size_t head_size(const struct request *r)
 {
     const struct response *res = &r->res;
-    size_t n = HEAD_ROOM + res->trailer_names.n + res->content_type.n + res->charset.n + res->location.n + res->etag.n;
+    size_t n = HEAD_ROOM + res->content_type.n + res->charset.n + res->location.n + res->etag.n +
+               res->trailer_names.n;
     for (const struct header *h = res->headers; h != NULL; h = h->next)
         n += h->name.n + h->value.n + 4;
     return n;
