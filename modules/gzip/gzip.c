@@ -75,7 +75,8 @@ const struct accept *gzip_accept(struct request *r)
             accept_add(&w->accept, r->fields[i - 1].value);
     w->accept_n = SIZE_MAX; /* equal to none */
     if (one && value.n <= sizeof(w->accept_text)) {
-        memcpy(w->accept_text, value.p, value.n);
+        if (value.n != 0)
+            memcpy(w->accept_text, value.p, value.n);
         w->accept_n = value.n;
     }
     return &w->accept;
