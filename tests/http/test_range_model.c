@@ -230,7 +230,8 @@ static char *one_member(struct model *m, char *at)
     unsigned from = place(m->size), n = 1 + pick(pick(3) == 0 ? m->size + 1 : 40);
     switch (pick(60)) {
     case 0: /* now and then something that is none */
-        m->bad = true;
+        m->bad = m->bad || m->members <= m->limit; /* further on nobody looks */
+        m->members++;
         return at + sprintf(at, "%s", junk[pick(sizeof(junk) / sizeof(junk[0]))]);
     case 1:
         ask(m, 0, UINT64_MAX);

@@ -76,6 +76,7 @@ bool server_wait_workers(const struct server *s, size_t n, pid_t not_this, int m
     return false;
 }
 
+/* Pipes are pooled: as many stay open as were used at once. */
 static void count_descriptors(pid_t pid, struct server_use *u)
 {
     char path[64], file[320], to[256];
@@ -89,8 +90,9 @@ static void count_descriptors(pid_t pid, struct server_use *u)
         to[n] = '\0';
         if (strncmp(to, "socket:", 7) == 0)
             u->sockets++;
-        else if (to[0] != '/')
+        else if (to[0] != '/' && strncmp(to, "pipe:", 5) != 0)
             u->others++;
+        u->all++;
     }
     if (d != NULL)
         closedir(d);
@@ -120,6 +122,9 @@ static void take_use(const struct server *s, struct server_use *u)
         count_descriptors(u->pid[i], u);
         u->rss_kb += rss_kb(u->pid[i]);
     }
+    struct server_use own = {0};
+    count_descriptors(s->pid, &own);
+    u->masters = own.all;
 }
 
 /* Time on a CPU of all threads of the workers, in nanoseconds. */
@@ -221,7 +226,9 @@ static bool settled(const struct server *s, struct server_use *u)
 {
     for (int64_t end = now_ms() + SETTLE_MS;; sleep_ms(50)) {
         take_use(s, u);
-        if (u->sockets == s->base.sockets)
+        if (u->sockets == s->base.sockets && u->others >= s->base.others &&
+            u->others <= s->base.others + s->others_slack &&
+            u->masters == s->base.masters)
             return true;
         if (now_ms() > end)
             return false;
@@ -256,8 +263,9 @@ bool server_oracles(struct server *s, char *why, size_t room)
     if (s->pid <= 0 || parent_of(s->pid) == 0)
         return snprintf(why, room, "the master is gone") < 0;
     if (!settled(s, &u))
-        return snprintf(why, room, "%zu sockets held, %zu at the start", u.sockets,
-                        s->base.sockets) < 0;
+        return snprintf(why, room, "%zu sockets held, %zu at the start; others %zu, %zu; by the "
+                        "master %zu, %zu", u.sockets, s->base.sockets, u.others, s->base.others,
+                        u.masters, s->base.masters) < 0;
     if (!same_pids(&u, &s->base))
         return snprintf(why, room, "the workers are not the same processes") < 0;
     char *alarm = s->unclean ? NULL : find_alarm(s);

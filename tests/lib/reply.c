@@ -4,6 +4,7 @@
  * checked on the way, the first broken one is put into err and ends the reading.
  */
 #include "lib/reply.h"
+#include "lib/server.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -333,10 +334,8 @@ static bool read_chunks(struct client *c, struct reply *r, int timeout)
     return true;
 }
 
-bool reply_read(struct client *c, struct reply *r, bool no_body, int timeout)
+static bool read_body(struct client *c, struct reply *r, bool no_body, int timeout)
 {
-    if (!reply_read_head(c, r, no_body, timeout))
-        return false;
     r->body = calloc(1, 1);
     if (no_body || r->status == 304 || r->status == 204 || r->status < 200)
         return true;
@@ -349,6 +348,15 @@ bool reply_read(struct client *c, struct reply *r, bool no_body, int timeout)
     if (!c->eof || c->reset)
         return bad(r, "body without an end");
     return c->n == 0 || keep_body(c, r, c->n);
+}
+
+bool reply_read(struct client *c, struct reply *r, bool no_body, int timeout)
+{
+    if (!reply_read_head(c, r, no_body, timeout) || !read_body(c, r, no_body, timeout))
+        return false;
+    if (memmem(r->body, r->body_n, SERVER_MARK, strlen(SERVER_MARK)) != NULL)
+        return bad(r, "the configuration is in the answer");
+    return true;
 }
 
 void reply_free(struct reply *r)

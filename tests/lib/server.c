@@ -193,6 +193,7 @@ void server_conf(struct server *s, const char *text)
     if (!has_key(text, "events"))
         put_text(s, f, "events: {@EVENTS@}\n");
     put_text(s, f, text);
+    fputs("\n# " SERVER_MARK "\n", f);
     fclose(f);
 }
 

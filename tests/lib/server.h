@@ -16,12 +16,14 @@
 #include <sys/types.h>
 
 #define SERVER_PORTS   8
+#define SERVER_MARK    "G8-MARK-4c1e" /* in each configuration, and in no answer */
 #define SERVER_WORKERS 16
 
 struct server_use { /* what the workers hold */
     size_t pids;
     pid_t pid[SERVER_WORKERS];
-    size_t sockets, others; /* descriptors: sockets; neither sockets nor regular files */
+    size_t sockets, others; /* descriptors: sockets; neither sockets, files nor pooled pipes */
+    size_t all, masters;    /* and all of them; all of the master's */
     long rss_kb;
 };
 
@@ -33,6 +35,7 @@ struct server {
     const char *probe; /* path whose body is "probe\n", served with Host: localhost */
     struct server_use base;
     long rss_slack_kb; /* what a test may add with reason, e.g. bodies held in memory */
+    size_t others_slack; /* descriptors that are made when first needed, and stay */
     bool unclean;      /* the test provokes alerts, so do not look for them */
 };
 
@@ -86,7 +89,12 @@ const char *server_backend(void);
 
 /* Records what the workers hold now; after warming up. */
 void server_baseline(struct server *s);
-/* The global oracles; false with the reason. */
+/*
+ * The global oracles (hostile.md 3, G1 to G9 of it): same processes, no alarm in the logs, no
+ * descriptor or memory kept, an exact answer in time, no CPU used when idle; what only a look at
+ * each answer can tell (a mark of the configuration in it, framing) is in reply.c. False with the
+ * reason.
+ */
 bool server_oracles(struct server *s, char *why, size_t room);
 
 /* The last tests of a group. */
