@@ -13,8 +13,10 @@
 #include "http/http.h"
 #include "http/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#define LOG_BURST 100 /* lines a second in each worker */
 #define LIMIT_CONN_RANK 300         /* behind limit_req: who waits there is not counted yet */
 #define LIMIT_CONN_FILTER_RANK 500  /* behind add_header: a Retry-After of the configuration wins */
 #define HOLDS_PER_BLOCK 64
@@ -83,20 +85,30 @@ static enum hold_result take(struct request *r, const struct limit_conn_rule *ru
     return res;
 }
 
+/* A line for each, as nginx writes them, but a storm of them does not become one of lines. */
+static void log_limited(struct request *r, const struct limit_conn_conf *conf,
+                        const struct zone *z, bool full)
+{
+    static const enum log_level levels[] = {LEVEL_INFO, LEVEL_NOTICE, LEVEL_WARN, LEVEL_ERROR};
+    static struct log_rate rates[2];
+    enum log_level level = full ? LEVEL_ERROR : levels[conf->log_level];
+    char more[64] = "", why[64] = "";
+    uint32_t held;
+    if (!log_on(&r->log, level) || !log_rate_ok(&rates[full], full ? 1 : LOG_BURST, &held))
+        return;
+    if (full)
+        snprintf(why, sizeof(why), ", which is full with %u states", zone_room(z));
+    if (held != 0)
+        snprintf(more, sizeof(more), " (%u lines were left out)", held);
+    log_msg(&r->log, level, "limiting connections%s by zone \"" STR_FMT "\"%s%s",
+            conf->dry_run ? ", dry run," : "", STR_ARG(z->name), why, more);
+}
+
 static enum verdict refuse(struct request *r, const struct limit_conn_conf *conf,
                            struct limited *l, const struct zone *z, bool full)
 {
-    static const enum log_level levels[] = {LEVEL_INFO, LEVEL_NOTICE, LEVEL_WARN, LEVEL_ERROR};
-    static struct log_rate rate;
-    uint32_t held;
     release_all(l);
-    if (!full)
-        log_at(&r->log, levels[conf->log_level], "limiting connections%s by zone \"" STR_FMT "\"",
-               conf->dry_run ? ", dry run," : "", STR_ARG(z->name));
-    else if (log_rate_ok(&rate, 1, &held))
-        log_error(&r->log, "limiting connections%s, because the zone \"" STR_FMT "\" is full with "
-                  "%u states; said once for %u more", conf->dry_run ? ", dry run," : "",
-                  STR_ARG(z->name), zone_room(z), held);
+    log_limited(r, conf, z, full);
     l->decision = conf->dry_run ? REJECTED_DRY_RUN : REJECTED;
     return conf->dry_run ? VERDICT_NEXT : response_error(r, (unsigned)conf->status);
 }

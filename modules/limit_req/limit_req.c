@@ -12,6 +12,9 @@
 #include "http/http.h"
 #include "http/request.h"
 
+#include <stdio.h>
+
+#define LOG_BURST 100 /* lines a second in each worker */
 #define LIMIT_REQ_RANK 200
 #define LIMIT_REQ_FILTER_RANK 400 /* behind add_header: a Retry-After of the configuration wins */
 
@@ -102,14 +105,29 @@ static enum log_level level_of(const struct limit_req_conf *conf, bool refused)
     return refused ? level : (enum log_level)(level + 1);
 }
 
+/* A line for each, as nginx writes them, but a storm of them does not become one of lines. */
+static void log_limited(struct request *r, const struct limit_req_conf *conf, bool refused,
+                        const struct look *k)
+{
+    static struct log_rate rate;
+    enum log_level level = level_of(conf, refused);
+    char more[48] = "";
+    uint32_t held;
+    if (!log_on(&r->log, level) || !log_rate_ok(&rate, LOG_BURST, &held))
+        return;
+    if (held != 0)
+        snprintf(more, sizeof(more), " (%u lines were left out)", held);
+    log_msg(&r->log, level, "%s%s, excess: %llu.%03llu%s by zone \"" STR_FMT "\"%s",
+            refused ? "limiting requests" : "delaying request", conf->dry_run ? ", dry run" : "",
+            (unsigned long long)(k->excess / 1000), (unsigned long long)(k->excess % 1000),
+            refused ? "" : ",", STR_ARG(k->rule->zone->name), more);
+}
+
 static enum verdict refuse(struct request *r, const struct limit_req_conf *conf, struct limited *l,
                            const struct look *k)
 {
     uint64_t wait = bucket_wait(k->excess, k->rule->burst, k->rule->what->rate);
-    log_at(&r->log, level_of(conf, true),
-           "limiting requests%s, excess: %llu.%03llu by zone \"" STR_FMT "\"",
-           conf->dry_run ? ", dry run" : "", (unsigned long long)(k->excess / 1000),
-           (unsigned long long)(k->excess % 1000), STR_ARG(k->rule->zone->name));
+    log_limited(r, conf, true, k);
     l->decision = conf->dry_run ? REJECTED_DRY_RUN : REJECTED;
     l->retry_s = (wait + 999) / 1000;
     return conf->dry_run ? VERDICT_NEXT : response_error(r, (unsigned)conf->status);
@@ -119,10 +137,7 @@ static enum verdict hold_back(struct request *r, const struct limit_req_conf *co
                               struct limited *l, const struct look *k, uint64_t wait)
 {
     struct loop *loop = r->worker->loop;
-    log_at(&r->log, level_of(conf, false),
-           "delaying request%s, excess: %llu.%03llu, by zone \"" STR_FMT "\"",
-           conf->dry_run ? ", dry run" : "", (unsigned long long)(k->excess / 1000),
-           (unsigned long long)(k->excess % 1000), STR_ARG(k->rule->zone->name));
+    log_limited(r, conf, false, k);
     l->decision = conf->dry_run ? DELAYED_DRY_RUN : DELAYED;
     if (conf->dry_run)
         return VERDICT_NEXT;

@@ -41,6 +41,7 @@ static const char CONF[] =
     "      /given: {limit_rate: $rate, alias: html/memory}\n"
     "      /zero: {limit_rate: 0, alias: html/large}\n"
     "      /free: {limit_rate: unlimited, alias: html/large}\n"
+    "      /stream: {limit_rate: 20k, gzip: on, gzip_types: '*', open_file_cache: off, alias: html/text}\n"
     "      /slow: {limit_rate: 64k, alias: html/large}\n";
 
 /* Reads an answer's body; how long it took after the head. */
@@ -155,6 +156,23 @@ static void test_pipeline(void **state)
     client_close(&c);
 }
 
+/* CPU time of the worker so far, in ticks of 10 ms. */
+static long ticks(void)
+{
+    pid_t pid[SERVER_WORKERS];
+    char path[64], line[512] = "";
+    unsigned long user = 0, system = 0;
+    assert_int_equal(server_workers(srv, pid, SERVER_WORKERS), 1);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid[0]);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    char *at = fgets(line, sizeof(line), f) != NULL ? strrchr(line, ')') : NULL;
+    fclose(f);
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system), 2);
+    return (long)(user + system);
+}
+
 /* Slow connections do not delay others, and are waited for without using the CPU. */
 static void test_beside(void **state)
 {
@@ -178,10 +196,33 @@ static void test_beside(void **state)
         sum += took;
         worst = took > worst ? took : worst;
     }
+    long before = ticks();
+    sleep_ms(1000);
+    bool own = strcmp(server_backend(), "io_uring") == 0 || strcmp(server_backend(), "epoll") == 0;
+    if (own && ticks() - before > 40 && !server_sanitized()) /* a kernel thread that polls does take it */
+        fail_msg("%d slow ones take %ld %% of a CPU", SLOW, ticks() - before);
     if (sum > 50 * 40)
         fail_msg("beside %d slow ones an answer took %d ms, at worst %d", SLOW, sum / 50, worst);
     for (int i = 0; i < SLOW; i++)
         client_abort(&c[i]);
+}
+
+/* A body that is made while it is sent: compressed, in chunks, of unknown length. */
+static void test_stream(void **state)
+{
+    (void)state;
+    struct client c;
+    struct reply r;
+    assert_true(client_open(&c, srv->at[0]));
+    client_sendz(&c, REQ("GET", "/stream", "Accept-Encoding: gzip\r\n"));
+    int64_t start = now_ms();
+    assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+    int took = (int)(now_ms() - start), least = (int)(r.body_n * 1000 / (20 * 1024));
+    assert_true(r.chunked);
+    if (took < least - SLACK || least < 200)
+        fail_msg("T8 stream: %zu bytes in %d ms", r.body_n, took);
+    reply_free(&r);
+    client_close(&c);
 }
 
 /* send_timeout is one second here: it does not run while we are the slow one. */
@@ -239,6 +280,12 @@ static int start(void **state)
     server_new();
     server_fill(srv, "html/large", LARGE);
     server_fill(srv, "html/memory", 50000);
+    char *text = malloc(100001); /* worth some 10 KB */
+    for (size_t i = 0, x = 1; i < 100000; i++, x = x * 1103515245 + 12345)
+        text[i] = i % 9 == 0 ? (char)('a' + x / 65536 % 26) : 'e';
+    text[100000] = '\0';
+    server_text(srv, "html/text", text);
+    free(text);
     server_up(srv, CONF);
     srv->rss_slack_kb = 1024;
     return 0;
@@ -258,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_variable),
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_stream),
         cmocka_unit_test(test_our_own_pauses),
         cmocka_unit_test(test_slow_reader),
         LAST_TESTS,

@@ -288,6 +288,41 @@ static void test_full(void **state)
     expect("/small/?k=first", 200, "PASSED");
 }
 
+/* h75: a storm of refusals is not one of log lines; what was left out is counted. */
+static void test_storm(void **state)
+{
+    (void)state;
+    enum { N = 2000, PER_WRITE = 100 };
+    struct client c;
+    struct reply r;
+    char *log = server_read(srv, "logs/error.log");
+    size_t before = count_text(log, "limiting requests");
+    free(log);
+    int64_t began = now_ms();
+    assert_true(client_open(&c, srv->at[0]));
+    for (int i = 0; i < N; i++) {
+        client_sendz(&c, GET("/plain/?k=storm"));
+        for (int k = 0; i % PER_WRITE == PER_WRITE - 1 && k < PER_WRITE; k++) {
+            assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+            assert_true(r.status == 503 || (r.status == 200 && i < PER_WRITE));
+            reply_free(&r);
+        }
+    }
+    size_t seconds = (size_t)(now_ms() - began) / 1000 + 2;
+    sleep_ms(1100);
+    client_sendz(&c, GET("/plain/?k=storm"));
+    assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+    reply_free(&r);
+    client_close(&c);
+    log = server_read(srv, "logs/error.log");
+    size_t lines = count_text(log, "limiting requests") - before;
+    if (lines > 100 * seconds + 1)
+        fail_msg("h75: %zu lines in %zu s", lines, seconds);
+    if (seconds <= 4) /* else the machine was too slow for a storm */
+        assert_non_null(strstr(log, " lines were left out), client"));
+    free(log);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -325,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_once),
         cmocka_unit_test(test_two_workers),
         cmocka_unit_test(test_full),
+        cmocka_unit_test(test_storm),
         LAST_TESTS,
     };
     return cmocka_run_group_tests_name("limit_req", tests, start, end);
