@@ -86,6 +86,51 @@ static void run(struct ev_env *env, struct transfer *t, uint64_t pause_ms)
     }
 }
 
+/* A smaller budget is exact, and nothing that others may need is kept until the next call. */
+static void budget_of(struct ev_env *env, uint32_t budget, bool splice, bool cold)
+{
+    enum { SIZE = 200000 };
+    int file = ev_file(SIZE);
+    struct transfer t;
+
+    if (cold)
+        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    t = (struct transfer){.room = SIZE + 1, .total = SIZE};
+    t.bytes = malloc(t.room);
+    assert_non_null(t.bytes);
+    ev_tcp_pair(t.pair);
+    ev_op_init(env, &t.o);
+    send_file_init(&t.sf, file, 0, SIZE, splice);
+    while (t.sf.left > 0) {
+        uint64_t want = t.sf.left < budget ? t.sf.left : budget, got = 0;
+        while (got < want) { /* a full socket may come in between */
+            t.sf.budget = (uint32_t)(want - got);
+            t.o.finals = 0;
+            EV_DO(env, op_send_file(&env->loop, &t.o.op, t.pair[0], &t.sf));
+            EV_UNTIL(env, (read_some(&t), t.o.finals == 1));
+            assert_true(t.o.res > 0 && (uint64_t)t.o.res <= want - got);
+            got += (uint64_t)t.o.res;
+        }
+        assert_int_equal(t.sf.pipe[0], -1);
+        assert_null(t.sf.buf);
+    }
+    EV_UNTIL(env, (read_some(&t), t.n == SIZE));
+    assert_true(ev_pattern_matches(t.bytes, 0, t.n));
+    end(env, &t);
+    close(file);
+}
+
+static void budgets(struct ev_env *env)
+{
+    static const uint32_t sizes[] = {1999, 4096, 65536, 65537, 150000};
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        budget_of(env, sizes[i], true, false);
+        budget_of(env, sizes[i], false, false);
+        budget_of(env, sizes[i], true, true);
+    }
+}
+
 static void drain(struct transfer *t, size_t n)
 {
     uint64_t limit = ev_now_ms() + 5000;
@@ -529,6 +574,7 @@ int main(void)
         {"all sizes by sendfile", by_sendfile, 0, NULL},
         {"all sizes, cold", cold, 0, NULL},
         {"all sizes, cold, without file buffers", cold, 0, no_buffers},
+        {"budgets", budgets, 0, NULL},
         {"no bytes", zero_bytes, 0, NULL},
         {"tail of a sparse file of 5 GiB", tail_of_5_gib, 0, NULL},
         {"truncated before", truncated, 0, NULL},
