@@ -121,8 +121,6 @@ struct fwatch {
 };
 
 enum fload_step { FLOAD_ROOT, FLOAD_PATH, FLOAD_OPEN, FLOAD_BODY, FLOAD_PEEK };
-/* How paths are resolved: strictest first. */
-enum fload_mode { FMODE_PLAIN, FMODE_BENEATH, FMODE_FREE };
 
 struct fload {
     struct list link;        /* of the cache's loads */

@@ -260,9 +260,9 @@ static bool again(struct fload *ld, int err)
     return (err == EAGAIN || err == EINTR) && ld->tries++ < RETRIES;
 }
 
-static uint64_t resolve_flags(const struct fload *ld)
+uint64_t fmode_resolve(enum fload_mode mode)
 {
-    switch ((enum fload_mode)ld->mode) {
+    switch (mode) {
     case FMODE_PLAIN:
         return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
     case FMODE_BENEATH:
@@ -271,6 +271,13 @@ static uint64_t resolve_flags(const struct fload *ld)
         break;
     }
     return RESOLVE_NO_MAGICLINKS;
+}
+
+enum fload_mode fmode_freer(enum fload_mode mode, enum flinks links, int err)
+{
+    if (mode == FMODE_PLAIN && err == ELOOP && links != FLINKS_NONE)
+        return links == FLINKS_BENEATH ? FMODE_BENEATH : FMODE_FREE;
+    return mode == FMODE_BENEATH && err == EXDEV ? FMODE_FREE : mode;
 }
 
 /* Where the path descriptor is already what the policy allows, exactly that file is opened. */
@@ -283,7 +290,7 @@ static void step_open(struct fload *ld)
 {
     ld->step = FLOAD_OPEN;
     ld->how = (struct open_how){.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                                .resolve = resolve_flags(ld)};
+                                .resolve = fmode_resolve((enum fload_mode)ld->mode)};
     if (exact(ld)) {
         ld->how.resolve = 0;
         snprintf(ld->proc, sizeof(ld->proc), "/proc/self/fd/%d", ld->path_fd);
@@ -330,7 +337,8 @@ static void step_path(struct fload *ld)
 {
     ld->step = FLOAD_PATH;
     close_path(ld);
-    ld->how = (struct open_how){.flags = O_PATH | O_CLOEXEC, .resolve = resolve_flags(ld)};
+    ld->how = (struct open_how){.flags = O_PATH | O_CLOEXEC,
+                                .resolve = fmode_resolve((enum fload_mode)ld->mode)};
     op_open(ld->cache->loop, &ld->op, ld->dir->fd, relative(ld->item), &ld->how);
 }
 
@@ -338,17 +346,13 @@ static void step_path(struct fload *ld)
 static bool freer(struct fload *ld, int err)
 {
     enum flinks links = (enum flinks)ld->item->links;
-    if (ld->mode == FMODE_PLAIN && err == ELOOP && links != FLINKS_NONE) {
-        ld->mode = links == FLINKS_BENEATH ? FMODE_BENEATH : FMODE_FREE;
+    enum fload_mode before = (enum fload_mode)ld->mode;
+    enum fload_mode mode = fmode_freer(before, links, err);
+    if (before == FMODE_PLAIN && mode != FMODE_PLAIN)
         ld->covered = false; /* links have directories of their own */
-        return true;
-    }
-    if (ld->mode == FMODE_BENEATH && err == EXDEV) {
-        ld->mode = FMODE_FREE;
-        ld->inside = true;
-        return true;
-    }
-    return false;
+    ld->inside |= before == FMODE_BENEATH && mode == FMODE_FREE;
+    ld->mode = (uint8_t)mode;
+    return mode != before;
 }
 
 static bool kept(struct fload *ld)

@@ -83,4 +83,13 @@ bool fwalk_root(struct froot *r);                    /* sets its deps; true if i
 int fwalk_owner(int rootfd, const char *path);
 bool fwalk_inside(int rootfd, int fd);               /* does the file lie below the root? */
 
+/* fload.c: how paths are resolved, strictest first. */
+enum fload_mode { FMODE_PLAIN, FMODE_BENEATH, FMODE_FREE };
+uint64_t fmode_resolve(enum fload_mode mode); /* for openat2(2) */
+/*
+ * The freer way to resolve a path that `mode` has refused with err (positive), or mode: there is
+ * none. What FREE finds after BENEATH must be shown to lie inside (fwalk_inside).
+ */
+enum fload_mode fmode_freer(enum fload_mode mode, enum flinks links, int err);
+
 #endif

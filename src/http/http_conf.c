@@ -39,7 +39,7 @@ static const struct directive rows[] = {
      .dflt = "text/* application/javascript", .args_doc = "type ... | *",
      .doc = "The types that get the charset besides text/html; text/* stands for all of text."},
     {"etag", CTYPE_ENUM, ANY, FIELD(etag), .choices = etag_words, .dflt = "on",
-     .doc = "ETag from time and size of the file (on), or from its content: the same on all hosts."},
+     .doc = "ETag from the time and size of the file, or its content: the same on all hosts."},
     {"if_modified_since", CTYPE_ENUM, ANY, FIELD(if_modified_since), .choices = since_words,
      .dflt = "before", .doc = "How the time of If-Modified-Since is compared with the file's."},
     {"hidden_files", CTYPE_ENUM, ANY, FIELD(hidden_files), .choices = hidden_words,

@@ -351,9 +351,9 @@ bool request_file(struct request *r, struct str path, struct str *root, struct s
     return sane_directory(*root);
 }
 
-static enum flinks links_of(int links)
+enum flinks request_links(const struct request *r)
 {
-    switch ((enum http_links)links) {
+    switch ((enum http_links)r->loc->conf->links) {
     case HTTP_LINKS_OFF: return FLINKS_FOLLOW;
     case HTTP_LINKS_ON: return FLINKS_NONE;
     case HTTP_LINKS_IF_NOT_OWNER: return FLINKS_OWNER;
@@ -367,7 +367,7 @@ enum status request_look(struct request *r, struct str path, void (*done)(struct
     struct flookup *l = &r->lookup;
     if (!request_file(r, path, &l->root, &l->path))
         return arena_overflowed(&r->mem) ? STATUS_NOMEM : STATUS_NOTFOUND;
-    l->links = (uint8_t)links_of(r->loc->conf->links);
+    l->links = (uint8_t)request_links(r);
     l->bypass = r->loc->conf->cache_off;
     l->done = done;
     l->entry = NULL;

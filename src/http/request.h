@@ -155,6 +155,9 @@ void **request_data(struct request *r, unsigned slot);
  */
 enum status request_look(struct request *r, struct str path, void (*done)(struct flookup *l));
 
+/* What links may do in the location's files: enum flinks. */
+enum flinks request_links(const struct request *r);
+
 /* Forgets the file that was to answer. */
 void request_unselect(struct request *r);
 

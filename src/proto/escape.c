@@ -95,6 +95,72 @@ static size_t utf8_length(const char *p, const char *end)
     return n;
 }
 
+#define REPLACEMENT STR("\xef\xbf\xbd") /* U+FFFD */
+
+/* What stands in HTML for the n bytes at p (0: no UTF-8); none: they stand for themselves. */
+static struct str html_symbol(const char *p, size_t n, char symbol[3])
+{
+    unsigned char c = (unsigned char)*p;
+
+    if (n != 1) {
+        return n == 0 ? REPLACEMENT : STR_NONE;
+    }
+    if (c >= 0x20 && c != 0x7f) {
+        return html_entity(*p);
+    }
+    memcpy(symbol, "\xe2\x90", 2); /* U+2400: symbols for controls */
+    symbol[2] = (char)(c == 0x7f ? 0xa1 : 0x80 + c);
+    return (struct str){symbol, 3};
+}
+
+static struct str xml_symbol(const char *p, size_t n)
+{
+    switch (n) {
+    case 0:
+        return REPLACEMENT;
+    case 1:
+        switch (*p) {
+        case '\t': return STR("&#9;");
+        case '\n': return STR("&#10;");
+        case '\r': return STR("&#13;");
+        default: return (unsigned char)*p < 0x20 ? REPLACEMENT : html_entity(*p);
+        }
+    case 3: /* U+FFFE and U+FFFF */
+        return memcmp(p, "\xef\xbf", 2) == 0 && (unsigned char)p[2] >= 0xbe ? REPLACEMENT
+                                                                            : STR_NONE;
+    default:
+        return STR_NONE;
+    }
+}
+
+static void escape_utf8(struct wbuf *w, struct str s, bool xml)
+{
+    const char *from = s.p, *end = s.p + s.n;
+
+    for (const char *p = s.p; p < end;) {
+        char symbol[3];
+        size_t n = utf8_length(p, end);
+        struct str instead = xml ? xml_symbol(p, n) : html_symbol(p, n, symbol);
+        if (instead.n != 0) {
+            wbuf_str(w, str_between(from, p));
+            wbuf_str(w, instead);
+            from = p + (n == 0 ? 1 : n);
+        }
+        p += n == 0 ? 1 : n;
+    }
+    wbuf_str(w, str_between(from, end));
+}
+
+void escape_html_name(struct wbuf *w, struct str s)
+{
+    escape_utf8(w, s, false);
+}
+
+void escape_xml(struct wbuf *w, struct str s)
+{
+    escape_utf8(w, s, true);
+}
+
 /* The letter behind the back-slash of a short escape, 0 if there is none. */
 static char json_short(unsigned char c)
 {

@@ -48,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str text = fuzz_copy(str_head(in, 4096));
 
     check_bytes(escape(escape_html, text, room), "<>\"'", false);
+    check_bytes(escape(escape_html_name, text, room), "<>\"'\n\r\t\x1b\x7f\xff", false);
+    check_bytes(escape(escape_xml, text, room), "<>\"'\n\r\t\x1b\xff", false);
     check_bytes(escape(escape_log, text, room), "\"", true);
     struct str json = escape(escape_json, text, room);
     check_bytes(json, "<>\n\r\t\x7f", false);

@@ -80,7 +80,7 @@ static void refuse(void **state)
         {"listen", SCOPE_MAIN, "not allowed in main, expected in server"},
         {"root", SCOPE_EVENTS, "not allowed in events, expected in http, server, location"},
         {"proxy_pass", SCOPE_LOCATION, "\"proxy_pass\" is not built in"},
-        {"autoindex", SCOPE_LOCATION, "\"autoindex\" is not built in"},
+        {"stub_status", SCOPE_LOCATION, "\"stub_status\" is not built in"},
         {"allow", SCOPE_SERVER, "\"allow\" is not built in; write it as an item of access"},
         {"lisen", SCOPE_SERVER, "unknown directive, did you mean \"listen\"?"},
         {"lisen", SCOPE_MAIN, "unknown directive, did you mean \"listen\" (in server)?"},
