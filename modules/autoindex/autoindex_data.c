@@ -72,10 +72,9 @@ static void jsonp_tail(const struct view *v, struct wbuf *w)
 }
 
 const struct view_format view_json = {
-    STR_INIT("application/json"), STR_INIT(""), data_size, json_head, json_entry, json_tail};
+    STR_INIT("application/json"), data_size, json_head, json_entry, json_tail};
 const struct view_format view_jsonp = {
-    STR_INIT("application/javascript"), STR_INIT("utf-8"), data_size, jsonp_head, json_entry,
-    jsonp_tail};
+    STR_INIT("application/javascript"), data_size, jsonp_head, json_entry, jsonp_tail};
 
 /* ---- XML ---- */
 
@@ -115,4 +114,4 @@ static void xml_tail(const struct view *v, struct wbuf *w)
 }
 
 const struct view_format view_xml = {
-    STR_INIT("text/xml"), STR_INIT("utf-8"), data_size, xml_head, xml_entry, xml_tail};
+    STR_INIT("text/xml"), data_size, xml_head, xml_entry, xml_tail};

@@ -44,7 +44,9 @@ static const char style[] =
     ".d td:first-child>*::before{left:0;top:.3em;width:1.1875rem;height:.9375rem;border:0;"
     "background:linear-gradient(var(--dir),var(--dir)) 0 0/55% 50% no-repeat,"
     "linear-gradient(var(--dir),var(--dir)) 0 100%/100% 82% no-repeat}\n"
-    ".u td:first-child>*::before{content:'\\2191';background:none;top:0;color:var(--dim)}\n"
+    "td:first-child>span::before{border-style:dashed}\n"
+    ".u td:first-child>*::before{content:'\\2191';left:.25rem;top:0;background:none;"
+    "color:var(--dim)}\n"
     "p{margin:1rem .5rem 0;color:var(--dim);font-size:.875rem}\n"
     "p strong{color:var(--fg)}\n"
     "@media(max-width:40rem){body{padding:1.25rem .75rem 2rem}table,thead,tbody{display:block}"
@@ -64,14 +66,13 @@ static size_t html_size(const struct view *v)
            CRUMBS_MAX * (3 * CRUMBS_MAX + 32);
 }
 
-/* Percent-encoded, for an attribute; bytes are encoded one by one, so parts are as good as all. */
-static void write_path(struct wbuf *w, struct str path)
+/* A segment of a path, for an attribute. */
+static void write_encoded(struct wbuf *w, struct str segment)
 {
     char mem[URI_ENCODED_MAX(256)];
-    for (; path.n > 0; path = str_skip(path, 256)) {
+    for (; segment.n > 0; segment = str_skip(segment, 256)) {
         struct wbuf encoded = wbuf_make(mem, sizeof(mem));
-        uri_encode_path(&encoded, str_head(path, 256));
-        CHECK(!encoded.overflow);
+        uri_encode_path(&encoded, str_head(segment, 256));
         escape_html(w, str_between(mem, encoded.at));
     }
 }
@@ -80,7 +81,21 @@ static void write_link(struct wbuf *w, struct str name)
 {
     if (str_chr(name, ':') >= 0) /* not a scheme */
         wbuf_str(w, STR("./"));
-    write_path(w, name);
+    write_encoded(w, name);
+}
+
+static void write_base(struct wbuf *w, struct str path)
+{
+    struct str segment;
+    wbuf_str(w, STR("<base href=\""));
+    while (path.n > 1 && path.p[1] == '/') /* not a host */
+        path = str_skip(path, 1);
+    path = str_skip(path, 1);
+    while (str_split(&path, '/', &segment)) {
+        wbuf_char(w, '/');
+        write_encoded(w, segment);
+    }
+    wbuf_str(w, STR("\">\n"));
 }
 
 /* "Index of /a/b/": each part but the last a link to it, by as many "../" as that takes. */
@@ -124,11 +139,8 @@ static void html_head(const struct view *v, struct wbuf *w)
     wbuf_str(w, STR("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<meta name=\"color-scheme\" content=\"light dark\">\n"));
-    if (v->base.n > 0) {
-        wbuf_str(w, STR("<base href=\""));
-        write_path(w, v->base);
-        wbuf_str(w, STR("\">\n"));
-    }
+    if (v->base.n > 0)
+        write_base(w, v->base);
     wbuf_str(w, STR("<title>Index of "));
     escape_html_name(w, v->path);
     wbuf_str(w, STR("</title>\n<style>\n"));
@@ -199,4 +211,4 @@ static void html_tail(const struct view *v, struct wbuf *w)
 }
 
 const struct view_format view_html = {
-    STR_INIT("text/html"), STR_INIT("utf-8"), html_size, html_head, html_entry, html_tail};
+    STR_INIT("text/html"), html_size, html_head, html_entry, html_tail};

@@ -14,7 +14,7 @@ enum autoindex_format { AUTOINDEX_HTML, AUTOINDEX_JSON, AUTOINDEX_JSONP, AUTOIND
 struct view;
 
 struct view_format {
-    struct str media_type, charset; /* of what is UTF-8 by definition: none */
+    struct str media_type;
     /* Each writes its piece; w has room for what size() says, or for VIEW_ENTRY_MAX bytes. */
     size_t (*size)(const struct view *v); /* of head and tail, at most */
     void (*head)(const struct view *v, struct wbuf *w);

@@ -1,259 +1,208 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The work on one listing: the directory is opened as a lookup would, read and sorted a little in
- * each turn of the loop, then written while it is sent.  A request that goes leaves nothing behind.
- */
-#include "autoindex.h"
+/* The slices: names by getdents64(2), fstatat(2) for each, then the sort. */
+#include "autoindex_work.h"
 
-#include "autoindex_query.h"
-#include "cache/fscan.h"
+#include "core/clock.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdalign.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-/* Of one turn: names that are looked at, about 2 us each; moves of sorting. */
-#define NAMES_A_TURN 64u
-#define MOVES_A_TURN 4096u
-#define DENTS 8192u
+#define NAMES_BYTES 8192u
+#define SLICE_NS 400000u       /* looked at after each name */
+#define SLICE_NAMES 256u
+#define SLICE_MOVES 2048u
+#define BUDGET (128u << 20)    /* of a worker */
 
-enum stage { OPENING, READING, SORTING, WRITING };
-
-struct work {
-    struct stream stream;
-    struct list link;         /* of the worker's */
-    struct request *r;        /* NULL: it has gone */
-    struct loop *loop;
-    struct fscan scan;
-    struct turn turn;
-    struct name_list list;
-    struct view view;
-    uint8_t stage;            /* enum stage */
-    bool hidden;              /* names with a dot are listed */
-    size_t at, n;             /* in dents */
-    alignas(struct dirent64) char dents[DENTS];
+/* struct linux_dirent64, which libc does not name on every system. */
+struct name_record {
+    uint64_t ino;
+    int64_t off;
+    uint16_t length;
+    uint8_t type;
+    char name[];
 };
 
-static const struct autoindex_conf *conf_of(const struct request *r)
+static void run_turn(struct turn *t);
+
+void list_worker_init(struct list_worker *lw, struct fcache *files, struct loop *loop)
 {
-    return CONF(r->loc->block, autoindex);
+    *lw = (struct list_worker){.files = files, .loop = loop, .budget = {.max = BUDGET}};
+    list_init(&lw->queue);
+    turn_init(&lw->turn, run_turn);
 }
 
-static void work_free(struct work *k)
+void list_worker_fini(struct list_worker *lw)
 {
-    list_remove(&k->turn.link);
-    list_remove(&k->link);
-    fscan_close(&k->scan);
-    name_list_fini(&k->list);
-    view_fini(&k->view);
-    free(k);
+    while (lw->opening > 0)
+        loop_turn(lw->loop, TIMER_NEVER);
+    CHECK(list_empty(&lw->queue) && lw->budget.used == 0);
+    list_remove(&lw->turn.link);
 }
 
-/* The request's memory is given back. */
-static void request_gone(void *arg)
+static void release(struct work *w)
 {
-    struct work *k = arg;
-    k->r = NULL;
-    if (fscan_busy(&k->scan))
-        fscan_cancel(&k->scan);
-    else
-        work_free(k);
+    fscan_close(&w->scan);
+    free(w->names);
+    w->names = NULL;
+    list_remove(&w->link);
 }
 
-void autoindex_works_end(struct autoindex_worker *w, struct loop *loop)
+static void finish(struct work *w, int err)
 {
-    while (!list_empty(&w->works))
-        loop_turn(loop, loop->now_ms + 100);
+    release(w);
+    w->stage = WORK_DONE;
+    if (err != 0)
+        work_drop_list(w);
+    w->done(w, err);
 }
 
-/* ---- the answer ---- */
-
-static void go_on(struct work *k, enum verdict v)
+static void queue(struct work *w)
 {
-    k->r->pending = false;
-    request_verdict(k->r, v);
+    list_push_back(&w->worker->queue, &w->link);
+    loop_at_turn_end(w->worker->loop, &w->worker->turn);
 }
 
-static void refuse(struct work *k, unsigned status, enum log_level level, const char *why)
+static int errno_of(enum status st)
 {
-    struct request *r = k->r;
-    log_at(&r->log, level, "the list of \"%s%s\" %s", k->scan.root, k->scan.path, why);
-    go_on(k, response_error(r, status));
+    return st == STATUS_BUSY ? EBUSY : ENOMEM;
 }
 
-static enum pull pull(struct stream *s, struct request *r, struct wbuf *w)
+/* ---- reading ---- */
+
+static enum list_type type_of(const struct stat *st)
 {
-    struct work *k = container_of(s, struct work, stream);
-    (void)r;
-    switch (view_write(&k->view, w)) {
-    case VIEW_MORE: return PULL_MORE;
-    case VIEW_END: return PULL_END;
-    case VIEW_NOMEM: break;
+    return S_ISDIR(st->st_mode) ? LIST_DIR : S_ISREG(st->st_mode) ? LIST_FILE : LIST_OTHER;
+}
+
+static enum status add(struct work *w, const char *name)
+{
+    struct stat st;
+    if (name[0] == '.' && (!w->hidden || name[1] == '\0' || strcmp(name, "..") == 0))
+        return STATUS_OK;
+    int err = fscan_stat(&w->scan, name, &st);
+    if (err != 0) {
+        if (err != ENOENT && w->unseen == 0)
+            w->unseen = err;
+        return STATUS_OK;
     }
-    return PULL_ERROR;
+    return name_list_add(&w->list, str_z(name), type_of(&st),
+                         st.st_size < 0 ? 0 : (uint64_t)st.st_size, st.st_mtim.tv_sec);
 }
 
-static void answer(struct work *k)
+static void begin_sort(struct work *w)
 {
-    struct request *r = k->r;
-    const struct autoindex_conf *conf = conf_of(r);
-    k->stage = WRITING;
-    k->view.list = &k->list;
-    k->view.path = r->uri;
-    k->view.base = r->internal ? r->uri : STR_NONE; /* the client asked for something else */
-    k->view.order = query_order(r->args);
-    k->view.callback = query_callback(r->args);
-    k->view.exact_size = conf->autoindex_exact_size;
-    k->view.localtime = conf->autoindex_localtime;
-    k->view.format = view_format((enum autoindex_format)conf->autoindex_format, k->view.callback);
-    response_bytes(r, 200, k->view.format->media_type, STR_NONE);
-    k->stream = (struct stream){.pull = pull};
-    r->res.body = BODY_STREAM;
-    r->res.stream = &k->stream;
-    r->res.length = LENGTH_UNKNOWN;
-    r->res.charset = k->view.format->charset;
-    go_on(k, VERDICT_DONE);
+    enum status st = name_list_sort(&w->list, w->order);
+    if (st != STATUS_OK) {
+        finish(w, errno_of(st));
+        return;
+    }
+    w->stage = WORK_SORT;
+    queue(w);
+}
+
+/* More names. False: that was all of them, or it failed and the work is finished. */
+static bool refill(struct work *w)
+{
+    long n = syscall(SYS_getdents64, w->scan.fd, w->names, NAMES_BYTES);
+    if (n > 0) {
+        w->names_at = 0;
+        w->names_n = (size_t)n;
+        return true;
+    }
+    if (n == 0)
+        begin_sort(w);
+    else
+        finish(w, errno);
+    return false;
+}
+
+static void read_slice(struct work *w)
+{
+    uint64_t end = clock_mono_ns() + SLICE_NS;
+    for (unsigned i = 0; i < SLICE_NAMES; i++) {
+        if (w->names_at == w->names_n && !refill(w))
+            return;
+        const struct name_record *name = (const void *)(w->names + w->names_at);
+        w->names_at += name->length;
+        enum status st = add(w, name->name);
+        if (st == STATUS_LIMIT) {
+            w->cut = true;
+            begin_sort(w);
+            return;
+        }
+        if (st != STATUS_OK) {
+            finish(w, errno_of(st));
+            return;
+        }
+        if (clock_mono_ns() >= end)
+            break;
+    }
+    queue(w);
 }
 
 /* ---- turns ---- */
 
-static bool wanted(const struct work *k, const char *name)
+static void run_turn(struct turn *t)
 {
-    if (name[0] != '.')
-        return true;
-    return k->hidden && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
-}
-
-/* One name; what has gone meanwhile is passed over. */
-static enum status take_name(struct work *k, const char *name)
-{
-    struct stat st;
-    if (!wanted(k, name) || fscan_stat(&k->scan, name, &st) != 0)
-        return STATUS_OK;
-    enum list_type type = S_ISDIR(st.st_mode) ? LIST_DIR : S_ISREG(st.st_mode) ? LIST_FILE
-                                                                             : LIST_OTHER;
-    return name_list_add(&k->list, str_z(name), type, (uint64_t)st.st_size, st.st_mtim.tv_sec);
-}
-
-static void begin_sort(struct work *k)
-{
-    switch (name_list_sort(&k->list, query_order(k->r->args))) {
-    case STATUS_OK:
-        k->stage = SORTING;
-        loop_at_turn_end(k->loop, &k->turn);
+    struct list_worker *lw = container_of(t, struct list_worker, turn);
+    struct list *first = list_pop_front(&lw->queue);
+    if (first == NULL)
         return;
-    case STATUS_BUSY:
-        refuse(k, 503, LEVEL_WARN, "is put off: others are being made");
-        return;
-    default:
-        refuse(k, 500, LEVEL_CRIT, "takes more memory than there is");
-        return;
-    }
-}
-
-/* More names into dents: their bytes, 0 at the end, -1 with errno. */
-static ssize_t read_names(struct work *k)
-{
-    ssize_t n;
-    do
-        n = getdents64(k->scan.fd, k->dents, sizeof(k->dents));
-    while (n < 0 && errno == EINTR);
-    k->at = 0;
-    k->n = n > 0 ? (size_t)n : 0;
-    return n;
-}
-
-static void read_some(struct work *k)
-{
-    for (unsigned i = 0; i < NAMES_A_TURN; i++) {
-        if (k->at == k->n) {
-            ssize_t n = read_names(k);
-            if (n < 0)
-                log_errno_at(&k->r->log, LEVEL_ERROR, errno, "reading \"%s%s\" failed",
-                             k->scan.root, k->scan.path);
-            if (n <= 0) {
-                begin_sort(k);
-                return;
-            }
-        }
-        const struct dirent64 *d = (const struct dirent64 *)(const void *)(k->dents + k->at);
-        k->at += d->d_reclen;
-        enum status st = take_name(k, d->d_name);
-        if (st == STATUS_LIMIT) {
-            log_warn(&k->r->log, "\"%s%s\" has more names than are listed", k->scan.root,
-                     k->scan.path);
-            k->view.cut = true;
-            begin_sort(k);
-            return;
-        }
-        if (st != STATUS_OK) {
-            refuse(k, st == STATUS_BUSY ? 503 : 500, st == STATUS_BUSY ? LEVEL_WARN : LEVEL_CRIT,
-                   st == STATUS_BUSY ? "is put off: others are being made"
-                                     : "takes more memory than there is");
-            return;
-        }
-    }
-    loop_at_turn_end(k->loop, &k->turn);
-}
-
-static void on_turn(struct turn *t)
-{
-    struct work *k = container_of(t, struct work, turn);
-    if (k->stage == READING)
-        read_some(k);
-    else if (name_list_sort_step(&k->list, MOVES_A_TURN))
-        answer(k);
+    if (!list_empty(&lw->queue))
+        loop_at_turn_end(lw->loop, &lw->turn);
+    struct work *w = container_of(first, struct work, link);
+    if (w->stage == WORK_READ)
+        read_slice(w);
+    else if (name_list_sort_step(&w->list, SLICE_MOVES))
+        finish(w, 0);
     else
-        loop_at_turn_end(k->loop, &k->turn);
+        queue(w);
 }
-
-/* ---- the beginning ---- */
 
 static void opened(struct fscan *s, int err)
 {
-    struct work *k = container_of(s, struct work, scan);
-    if (k->r == NULL) {
-        work_free(k);
+    struct work *w = container_of(s, struct work, scan);
+    w->worker->opening--;
+    if (w->left) {
+        release(w);
+        w->freed(w);
         return;
     }
-    if (err == 0 && k->r->line.method == METHOD_HEAD) {
-        answer(k);
+    if (err != 0 || w->only_open) {
+        finish(w, err);
         return;
     }
-    if (err == 0) {
-        k->stage = READING;
-        loop_at_turn_end(k->loop, &k->turn);
+    w->names = malloc(NAMES_BYTES);
+    if (w->names == NULL) {
+        finish(w, ENOMEM);
         return;
     }
-    if (err == EACCES || err == EPERM)
-        log_errno_at(&k->r->log, LEVEL_ERROR, err, "open() \"%s%s\" failed", s->root, s->path);
-    go_on(k, err == EACCES || err == EPERM ? response_error(k->r, 403) : VERDICT_NEXT);
+    w->stage = WORK_READ;
+    queue(w);
 }
 
-enum verdict autoindex_list(struct request *r)
+bool work_start(struct work *w, struct list_worker *lw, struct str root, struct str path,
+                enum flinks links)
 {
-    struct autoindex_worker *w = r->worker->module_data[autoindex_slot];
-    struct str root, path;
-    if (!request_file(r, r->uri, &root, &path))
-        return VERDICT_NEXT;
-    struct work *k = calloc(1, sizeof(*k));
-    if (k == NULL)
-        return response_error(r, 500);
-    k->r = r;
-    k->loop = r->worker->loop;
-    k->hidden = r->loc->conf->hidden_files == HTTP_HIDDEN_ALLOW;
-    list_init(&k->link);
-    turn_init(&k->turn, on_turn);
-    name_list_init(&k->list, &w->budget);
-    if (!fscan_open(&k->scan, r->worker->files, root, path, request_links(r), opened)) {
-        free(k);
-        return response_error(r, 500);
+    w->worker = lw;
+    list_init(&w->link);
+    name_list_init(&w->list, &lw->budget);
+    if (!fscan_open(&w->scan, lw->files, root, path, links, opened))
+        return false;
+    lw->opening++;
+    return true;
+}
+
+void work_leave(struct work *w)
+{
+    w->left = true;
+    work_drop_list(w);
+    if (fscan_busy(&w->scan)) {
+        fscan_cancel(&w->scan);
+        return;
     }
-    list_push_back(&w->works, &k->link);
-    if (arena_on_free(&r->mem, request_gone, k))
-        return VERDICT_PENDING;
-    k->r = NULL; /* it frees itself when it is open */
-    fscan_cancel(&k->scan);
-    return response_error(r, 500);
+    release(w);
+    w->freed(w);
 }
