@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time-outs and limits: behaviours.md T2 to T4, T6, K8, hostile.md 65 to 70 in small. Time-outs are
+ * Time-outs and limits: behaviours.md T2 to T4, T6, K8, hostile.md 65 to 70, 75 and 89 in small. Time-outs are
  * one second here. Port 0 accepts at once, port 1 has larger and smaller buffers for heads,
  * port 2 waits for data before it accepts (the default).
  */
@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 /* behind the headers it needs */
@@ -95,7 +96,7 @@ static void test_next_header(void **state)
     client_close(&c);
 }
 
-/* T3: a body that stops. */
+/* T3, h66: a body that stops. */
 static void test_body(void **state)
 {
     (void)state;
@@ -300,6 +301,96 @@ static void test_crowd(void **state)
     }
 }
 
+static const char FEW[] = "worker_rlimit_nofile: 64\n"
+                          "events: {@EVENTS@, worker_connections: 1000}\n"
+                          "http:\n"
+                          "  open_file_cache: max=8\n"
+                          "  server: {listen: '127.0.0.1:@0@', root: html}\n";
+
+/* Milliseconds on a CPU of the one worker. */
+static long worker_cpu_ms(void)
+{
+    char path[64];
+    pid_t pid[SERVER_WORKERS];
+    unsigned long long ns = 0;
+    assert_int_equal(server_workers(srv, pid, SERVER_WORKERS), 1);
+    snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid[0]);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%llu", &ns), 1);
+    fclose(f);
+    return (long)(ns / 1000000);
+}
+
+/* T6, h89: descriptors run out: nobody is harmed, nothing spins, and it is over at once. */
+static void test_descriptors(void **state)
+{
+    (void)state;
+    struct client c[150];
+    struct reply r;
+    int served = 0;
+    for (int i = 0; i < 150; i++) {
+        assert_true(client_open(&c[i], srv->at[0]));
+        client_sendz(&c[i], PROBE);
+    }
+    for (int i = 0; i < 150; i++) {
+        served += reply_read(&c[i], &r, false, i < 10 ? CLIENT_PATIENCE : 5);
+        reply_free(&r);
+    }
+    assert_in_range(served, 10, 140);
+    long before = worker_cpu_ms();
+    sleep_ms(400);
+    if (worker_cpu_ms() - before > 100)
+        fail_msg("h89 %ld ms of CPU in 400 ms without descriptors", worker_cpu_ms() - before);
+    client_sendz(&c[0], PROBE); /* one that is there goes on, though its file may not be open */
+    assert_true(reply_read(&c[0], &r, false, CLIENT_PATIENCE));
+    assert_string_equal(r.body, "probe\n");
+    reply_free(&r);
+    for (int i = 0; i < 100; i++)
+        client_close(&c[i]);
+    int64_t from = now_ms();
+    for (int i = 100; i < 150; i++) { /* those that waited have their turn */
+        bool ok = reply_read(&c[i], &r, false, CLIENT_PATIENCE);
+        if (!ok || strcmp(r.body, "probe\n") != 0)
+            fail_msg("h89 client %d: %d %s", i, r.status, r.err);
+        reply_free(&r);
+        client_close(&c[i]);
+    }
+    if (now_ms() - from > 1000)
+        fail_msg("h89 it took %d ms to recover", (int)(now_ms() - from));
+    char *log = server_read(srv, "logs/error.log");
+    assert_in_range(count_text(log, "Too many open files"), 1, 20);
+    free(log);
+}
+
+/* h75: a storm of what is not there: answered as fast as what is, and the log does not drown. */
+static void test_storm(void **state)
+{
+    (void)state;
+    static const char *const what[] = {PROBE, GET("/none"), GET("/none/%61")};
+    int64_t took[3];
+    for (int k = 0; k < 3; k++) {
+        struct client c = {.fd = -1};
+        int64_t from = now_ms();
+        for (int i = 0; i < 3000; i++) {
+            struct reply r;
+            if (c.fd < 0)
+                assert_true(client_open(&c, srv->at[0]));
+            client_sendz(&c, what[k]);
+            assert_true(reply_read(&c, &r, false, CLIENT_PATIENCE));
+            assert_int_equal(r.status, k == 0 ? 200 : 404);
+            if (!r.keeps)
+                client_close(&c);
+            reply_free(&r);
+        }
+        client_close(&c);
+        took[k] = now_ms() - from;
+    }
+    for (int k = 1; k < 3; k++)
+        if (took[k] > 3 * took[0] + 300)
+            fail_msg("h75 3,000 times 404 took %d ms, 200 %d ms", (int)took[k], (int)took[0]);
+}
+
 static int start_times(void **state)
 {
     (void)state;
@@ -316,6 +407,16 @@ static int start_crowd(void **state)
     server_new();
     srv->unclean = true; /* running out of connections may be an alert */
     server_up(srv, CROWD);
+    return 0;
+}
+
+static int start_few(void **state)
+{
+    (void)state;
+    server_new();
+    srv->unclean = true;
+    server_mtime(srv, "html/probe.txt", 1000000000, 0);
+    server_up(srv, FEW);
     return 0;
 }
 
@@ -340,6 +441,9 @@ int main(void)
         LAST_TESTS,
     };
     const struct CMUnitTest crowd[] = {cmocka_unit_test(test_crowd), LAST_TESTS};
-    return cmocka_run_group_tests_name("time-outs", times, start_times, end) +
+    const struct CMUnitTest few[] = {cmocka_unit_test(test_descriptors),
+                                     cmocka_unit_test(test_storm), LAST_TESTS};
+    return cmocka_run_group_tests_name("worker_rlimit_nofile", few, start_few, end) +
+           cmocka_run_group_tests_name("time-outs", times, start_times, end) +
            cmocka_run_group_tests_name("worker_connections", crowd, start_crowd, end);
 }
