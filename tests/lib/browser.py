@@ -13,7 +13,8 @@ import time
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-dev-shm-usage", "--disable-extensions", "--remote-debugging-pipe"]
+         "--disable-dev-shm-usage", "--disable-extensions", "--disable-audio-output",
+         "--autoplay-policy=no-user-gesture-required", "--remote-debugging-pipe"]
 
 
 def program():
