@@ -75,6 +75,8 @@ static const struct row rows[] = {
     {"P5 a link out of the root", GET("/names/"), 200, KEEPS, .body_has = "<span>out</span>"},
     {"a link out of the root that may be followed", GET("/free/"), 200, KEEPS,
      .body_has = "<a href=\"out\">out</a>"},
+    {"the page of a nasty path has its name escaped", GET("/na%22m&e%3C/"), 200, KEEPS,
+     .body_has = "<title>Index of /na&quot;m&amp;e&lt;/</title>"},
     {"links that may not be followed", GET("/nolinks/"), 200, KEEPS,
      .body_has = "<span>tosub</span>"},
     {"what is not served is no link", GET("/names/"), 200, KEEPS,
@@ -101,6 +103,7 @@ static const struct row rows[] = {
     {"json", GET("/json/"), 200, KEEPS, .has = "Content-Type: application/json*"},
     {"jsonp", GET("/jsonp/?callback=a.b1"), 200, KEEPS,
      .has = "Content-Type: application/javascript*", .body_has = "\na.b1([\n"},
+    {"jsonp, no callback", GET("/jsonp/"), 200, KEEPS, .has = "Content-Type: application/json*"},
     {"jsonp, no identifier", GET("/jsonp/?callback=alert(1)"), 200, KEEPS,
      .has = "Content-Type: application/json*", .body_lacks = "alert"},
     {"xml", GET("/xml/"), 200, KEEPS, .has = "Content-Type: text/xml; charset=utf-8"},
@@ -222,6 +225,22 @@ static void test_huge(void **state)
     client_close(&slow);
 }
 
+/* Directories that the worker holds open to read them. */
+static size_t directories_open(void)
+{
+    pid_t pid[SERVER_WORKERS];
+    char *command;
+    size_t n = 0;
+    assert_int_equal(server_workers(srv, pid, SERVER_WORKERS), 1);
+    command = text_of("ls -l /proc/%d/fd > %s/logs/fds 2>&1", (int)pid[0], srv->dir);
+    assert_int_equal(system(command), 0);
+    char *all = server_read(srv, "logs/fds");
+    n = count_text(all, "html/huge");
+    free(all);
+    free(command);
+    return n;
+}
+
 /* Clients that go while the directory is opened, read or sent leave nothing behind. */
 static void test_aborts(void **state)
 {
@@ -236,6 +255,19 @@ static void test_aborts(void **state)
         else
             client_close(&c);
     }
+    for (int i = 0; i < 4; i++) { /* half way through the page */
+        struct client c;
+        struct reply r;
+        assert_true(client_open_rcvbuf(&c, srv->at[0], 4096));
+        client_sendz(&c, GET("/huge/"));
+        assert_true(reply_read_head(&c, &r, false, 2 * CLIENT_PATIENCE));
+        assert_int_equal(r.status, 200);
+        reply_free(&r);
+        client_abort(&c);
+    }
+    for (int i = 0; i < 100 && directories_open() > 0; i++)
+        sleep_ms(50);
+    assert_int_equal(directories_open(), 0);
 }
 
 static void make_names(void)
@@ -275,6 +307,7 @@ static void make_files(void)
     server_mtime(srv, "html/order/dir1", 1000000000, 0);
     server_mtime(srv, "html/order/dir2", 1000000001, 0);
     server_text(srv, "html/indexed/index.html", "index\n");
+    server_mkdir(srv, "html/na\"m&e<");
     server_mkdir(srv, "html/off");
     server_mkdir(srv, "html/closed");
     assert_int_equal(chmod(server_path(srv, "html/closed"), 0), 0);
