@@ -94,6 +94,10 @@ bool lines_freeze(struct cycle_http *cy, struct block *b, const char *directive,
                   const struct added_lines *above, struct added_lines *to)
 {
     const struct compiler c = {cy, b, directive, refused};
+    if (in->n == 0) {
+        *to = above != NULL ? *above : (struct added_lines){.constant = true};
+        return true;
+    }
     struct added_line *own = arena_array(cy->arena, in->n, sizeof(*own));
     bool good = own != NULL;
     for (size_t i = 0; i < in->n && own != NULL; i++)

@@ -51,6 +51,10 @@ static bool join(struct arena *a, const struct added_lines *lines, bool always, 
 bool trailers_freeze(struct cycle_http *cy, struct block *b, const struct instances *in,
                      const struct trailer_lines *above, struct trailer_lines *to)
 {
+    if (in->n == 0 && above != NULL) {
+        *to = *above;
+        return true;
+    }
     return lines_freeze(cy, b, "add_trailer", in, refused, above != NULL ? &above->lines : NULL,
                         &to->lines) &&
            join(cy->arena, &to->lines, false, &to->names) &&

@@ -68,7 +68,7 @@ struct http_conf {
     struct str default_type_s, charset_s; /* charset "off": empty */
     struct http_types *types_map;
     struct media_types *charset_for; /* media types that get a charset: see http_charset */
-    struct http_rate rate, rate_after;
+    const struct http_rate *rate, *rate_after;
     int links;                       /* enum http_links */
     bool cache_off;                  /* open_file_cache: off */
     uint32_t cache_max;

@@ -5,7 +5,6 @@
  */
 #include "http/rate.h"
 
-#include "conf/bind.h"
 #include "conf/value.h"
 #include "http/request.h"
 #include "http/site.h"
@@ -22,8 +21,12 @@ static bool parse(struct str text, uint64_t *out)
 }
 
 static bool freeze_one(struct cycle_http *cy, struct block *b, const struct arg *arg,
-                       const char *name, struct http_rate *to)
+                       const char *name, const struct http_rate **out)
 {
+    struct http_rate *to = ARENA_NEW(cy->arena, struct http_rate);
+    *out = to;
+    if (to == NULL)
+        return false;
     if (!template_compile(&to->text, &cy->vars, cy->arena, cy->diag, arg->pos, b->path, arg->text))
         return false;
     if (!to->text.literal || parse(arg->text, &to->fixed))
@@ -38,11 +41,12 @@ bool rate_freeze(struct cycle_http *cy, struct block *b, struct http_conf *c,
                  const struct http_conf *up)
 {
     bool good = true;
-    if (up != NULL && !block_is_set(b, &http_section, "limit_rate"))
+    /* An inherited field is the very text of the enclosing block. */
+    if (up != NULL && c->limit_rate.text.p == up->limit_rate.text.p)
         c->rate = up->rate;
     else
         good = freeze_one(cy, b, &c->limit_rate, "limit_rate", &c->rate);
-    if (up != NULL && !block_is_set(b, &http_section, "limit_rate_after"))
+    if (up != NULL && c->limit_rate_after.text.p == up->limit_rate_after.text.p)
         c->rate_after = up->rate_after;
     else
         good = freeze_one(cy, b, &c->limit_rate_after, "limit_rate_after", &c->rate_after) && good;
@@ -62,11 +66,11 @@ static uint64_t value_of(struct request *r, const struct http_rate *rate, const 
 
 uint64_t rate_of(struct request *r)
 {
-    uint64_t rate = value_of(r, &r->loc->conf->rate, "limit_rate");
+    uint64_t rate = value_of(r, r->loc->conf->rate, "limit_rate");
     return rate <= PACE_RATE_MAX ? rate : 0;
 }
 
 uint64_t rate_after_of(struct request *r)
 {
-    return value_of(r, &r->loc->conf->rate_after, "limit_rate_after");
+    return value_of(r, r->loc->conf->rate_after, "limit_rate_after");
 }
