@@ -42,9 +42,18 @@ bool log_add_sink(struct log *l, int fd, enum log_level level, const char *path)
     return true;
 }
 
-static bool is_control(char c)
+/*
+ * Bytes at p that go into a line as they are, one character; 0: not the first one.  Controls do not,
+ * neither those of one byte nor the second set (U+0080 to U+009F), nor what is not UTF-8.
+ */
+static size_t plain_length(const char *p, const char *end)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
+    unsigned char c = (unsigned char)*p;
+    size_t n = str_utf8_length(p, end);
+
+    if (c < 0x20 || c == 0x7f || (n == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0))
+        return 0;
+    return n;
 }
 
 static struct str hex_escape(char *to, char c)
@@ -58,27 +67,28 @@ static struct str hex_escape(char *to, char c)
     return (struct str){to, 4};
 }
 
-/* Byte by byte, so that as much as fits is kept of a string that is too long. */
-void log_escape(struct wbuf *w, struct str s)
+/* Character by character, so that as much as fits is kept of a string that is too long. */
+static void put_escaped(struct wbuf *w, struct str s, bool quotes)
 {
+    const char *end = s.p + s.n;
     char hex[4];
 
-    for (size_t i = 0; i < s.n && !w->overflow; i++) {
-        char c = s.p[i];
-        wbuf_str(w, is_control(c) || c == '"' || c == '\\' ? hex_escape(hex, c)
-                                                           : (struct str){&c, 1});
+    for (const char *p = s.p; p < end && !w->overflow;) {
+        size_t n = quotes && (*p == '"' || *p == '\\') ? 0 : plain_length(p, end);
+        wbuf_str(w, n == 0 ? hex_escape(hex, *p) : (struct str){p, n});
+        p += n == 0 ? 1 : n;
     }
 }
 
-/* Control bytes only; the text was put together by us, and its quotes are meant. */
+void log_escape(struct wbuf *w, struct str s)
+{
+    put_escaped(w, s, true);
+}
+
+/* The text was put together by us, and its quotes are meant. */
 static void put_clean(struct wbuf *w, struct str s)
 {
-    char hex[4];
-
-    for (size_t i = 0; i < s.n && !w->overflow; i++) {
-        char c = s.p[i];
-        wbuf_str(w, is_control(c) ? hex_escape(hex, c) : (struct str){&c, 1});
-    }
+    put_escaped(w, s, false);
 }
 
 /* The part of `line` that ends at `end`, with three bytes kept free for the "..." of put_end. */

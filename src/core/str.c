@@ -152,3 +152,34 @@ uint64_t str_hash_nocase(struct str s, uint64_t seed)
 {
     return hash_words(s, seed, true);
 }
+
+/* Overlong forms, surrogates and what lies beyond U+10FFFF are not UTF-8 (Unicode table 3-7). */
+size_t str_utf8_length(const char *p, const char *end)
+{
+    unsigned char lead = (unsigned char)*p;
+    unsigned char low = 0x80, high = 0xbf;
+    size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+
+    if (n < 2) {
+        return n;
+    }
+    if (lead > 0xf4 || (size_t)(end - p) < n) {
+        return 0;
+    }
+    switch (lead) {
+    case 0xe0: low = 0xa0; break;
+    case 0xed: high = 0x9f; break;
+    case 0xf0: low = 0x90; break;
+    case 0xf4: high = 0x8f; break;
+    default: break;
+    }
+    for (size_t i = 1; i < n; i++) {
+        unsigned char c = (unsigned char)p[i];
+        if (c < low || c > high) {
+            return 0;
+        }
+        low = 0x80;
+        high = 0xbf;
+    }
+    return n;
+}

@@ -84,4 +84,7 @@ bool str_split(struct str *rest, char sep, struct str *out);
 uint64_t str_hash(struct str s, uint64_t seed);
 uint64_t str_hash_nocase(struct str s, uint64_t seed);
 
+/* Length of the UTF-8 sequence at p, which is before end; 0 if there is none. */
+size_t str_utf8_length(const char *p, const char *end);
+
 #endif

@@ -61,40 +61,6 @@ void escape_html(struct wbuf *w, struct str s)
     wbuf_str(w, str_between(from, end));
 }
 
-/*
- * Length of the UTF-8 sequence at p, 0 if there is none: overlong forms, surrogates and what lies
- * beyond U+10FFFF are not UTF-8 (Unicode table 3-7).
- */
-static size_t utf8_length(const char *p, const char *end)
-{
-    unsigned char lead = (unsigned char)*p;
-    unsigned char low = 0x80, high = 0xbf;
-    size_t n = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-
-    if (n < 2) {
-        return n;
-    }
-    if (lead > 0xf4 || (size_t)(end - p) < n) {
-        return 0;
-    }
-    switch (lead) {
-    case 0xe0: low = 0xa0; break;
-    case 0xed: high = 0x9f; break;
-    case 0xf0: low = 0x90; break;
-    case 0xf4: high = 0x8f; break;
-    default: break;
-    }
-    for (size_t i = 1; i < n; i++) {
-        unsigned char c = (unsigned char)p[i];
-        if (c < low || c > high) {
-            return 0;
-        }
-        low = 0x80;
-        high = 0xbf;
-    }
-    return n;
-}
-
 #define REPLACEMENT STR("\xef\xbf\xbd") /* U+FFFD */
 
 /* What stands in HTML for the n bytes at p (0: no UTF-8); none: they stand for themselves. */
@@ -139,7 +105,7 @@ static void escape_utf8(struct wbuf *w, struct str s, bool xml)
 
     for (const char *p = s.p; p < end;) {
         char symbol[3];
-        size_t n = utf8_length(p, end);
+        size_t n = str_utf8_length(p, end);
         struct str instead = xml ? xml_symbol(p, n) : html_symbol(p, n, symbol);
         if (instead.n != 0) {
             wbuf_str(w, str_between(from, p));
@@ -194,7 +160,7 @@ void escape_json(struct wbuf *w, struct str s)
 
     for (const char *p = skip_plain(s.p, end, true); p < end;) {
         unsigned char c = (unsigned char)*p;
-        size_t n = utf8_length(p, end);
+        size_t n = str_utf8_length(p, end);
         if (n > 1 || (n == 1 && c >= 0x20 && c != 0x7f && c != '"' && c != '\\' && c != '<' &&
                       c != '>')) {
             p += n;

@@ -93,6 +93,18 @@ static bool known_signal(const char *word)
     return false;
 }
 
+/* A test that stops the server, or a signal that only tests, is never what was meant. */
+static bool choose(struct options *o, enum action action)
+{
+    bool mixed = action == ACTION_SIGNAL
+                     ? o->action == ACTION_TEST || o->action == ACTION_DUMP
+                     : o->action == ACTION_SIGNAL;
+    o->action = action;
+    if (mixed)
+        fputs("sluice: -s goes with neither -t nor -T\n", stderr);
+    return !mixed;
+}
+
 struct given {
     const char *prefix, *conf, *error_log, *overrides;
 };
@@ -105,9 +117,9 @@ static bool take(struct options *o, struct given *g, int opt)
     case 'e': g->error_log = optarg; return true;
     case 'g': g->overrides = optarg; return true;
     case 'q': o->quiet = true; return true;
-    case 't': o->action = o->action == ACTION_DUMP ? ACTION_DUMP : ACTION_TEST; return true;
-    case 'T': o->action = ACTION_DUMP; return true;
-    case 's': o->action = ACTION_SIGNAL; o->signal = optarg; return known_signal(optarg);
+    case 't': return choose(o, o->action == ACTION_DUMP ? ACTION_DUMP : ACTION_TEST);
+    case 'T': return choose(o, ACTION_DUMP);
+    case 's': o->signal = optarg; return known_signal(optarg) && choose(o, ACTION_SIGNAL);
     case 'v': o->action = ACTION_VERSION; return true;
     case 'V': o->action = ACTION_BUILD; return true;
     case 'h': o->action = ACTION_HELP; return true;

@@ -143,7 +143,7 @@ static void test_escaping(void **state)
         expected("error", "a\\x0ab\\x0d\\x1b[31m\\x09\\x7f \"q\" \\ \xc3\xa9"));
 
     for (unsigned c = 0; c < 256; c++) {
-        bool plain = c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
+        bool plain = c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; /* alone, none is UTF-8 */
         all[c] = (char)c;
         n += (size_t)sprintf(want + n, plain ? "%c" : "\\x%02x", c);
     }
@@ -153,6 +153,12 @@ static void test_escaping(void **state)
     assert_false(w.overflow);
     assert_int_equal(w.at - text, n);
     assert_memory_equal(text, want, n);
+
+    /* h28: the second set of controls is escaped, other characters are not */
+    w = wbuf_make(text, sizeof text);
+    log_escape(&w, STR("\xc2\x9b" "m\xc2\xa0\xe2\x82\xac\xf0\x9f\x98\x80\xed\xa0\x80"));
+    assert_true(str_eq(str_between(text, w.at),
+                       STR("\\xc2\\x9bm\xc2\xa0\xe2\x82\xac\xf0\x9f\x98\x80\\xed\\xa0\\x80")));
 
     w = wbuf_make(text, 6); /* keeps what fits, no half escapes */
     log_escape(&w, STR("abc\n\n"));

@@ -106,7 +106,7 @@ static void load_time(void **state)
 #ifdef __SANITIZE_ADDRESS__
     assert_true(seconds < 20);
 #else
-    assert_true(seconds < 2);
+    assert_true(seconds < 8); /* what is no slower than linear, on a machine in use */
 #endif
     site_end(&s);
     buf_fini(&b);

@@ -61,6 +61,8 @@ static const struct row rows[] = {
     {"-s without a word", {"/opt/sluice", "-s"}, false, .signal = NULL},
     {"-x", {"/opt/sluice", "-x"}, false, .signal = NULL},
     {"--nothing", {"/opt/sluice", "--nothing"}, false, .signal = NULL},
+    {"-t -s", {"/opt/sluice", "-t", "-s", "quit"}, false, .signal = NULL},
+    {"-s -T", {"/opt/sluice", "-s", "quit", "-T"}, false, .signal = NULL},
     {"a word too many", {"/opt/sluice", "-t", "conf"}, false, .signal = NULL},
 };
 
