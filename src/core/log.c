@@ -43,7 +43,7 @@ bool log_add_sink(struct log *l, int fd, enum log_level level, const char *path)
 }
 
 /*
- * Bytes at p that go into a line as they are, one character; 0: not the first one.  Controls do not,
+ * Bytes at p that go into a line as they are, one character; 0: not the first one. Controls do not,
  * neither those of one byte nor the second set (U+0080 to U+009F), nor what is not UTF-8.
  */
 static size_t plain_length(const char *p, const char *end)

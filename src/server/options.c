@@ -18,8 +18,8 @@ static const char *const signal_words[] = {"stop", "quit", "reload", "reopen", "
 
 void options_usage(void)
 {
-    printf("usage: sluice [-c FILE] [-p PREFIX] [-e ERROR_LOG] [-g YAML] [-q] [-t | -T]\n"
-           "              [-s stop|quit|reload|reopen|upgrade] [-v | -V] [-h]\n"
+    printf("usage: sluice [-c FILE] [-p PREFIX] [-e ERROR_LOG] [-g YAML] [-q]\n"
+           "              [-t | -T | -s stop|quit|reload|reopen|upgrade] [-v | -V] [-h]\n"
            "\n"
            "  -c FILE    configuration file (%s)\n"
            "  -p PREFIX  where relative paths begin (%s)\n"
