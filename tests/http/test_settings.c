@@ -3,6 +3,7 @@
  * The same traffic under each setting of the engine and the caches: small rings, few receive
  * buffers, no registered files, no splice, no memory for bodies, several workers. What comes back
  * must not depend on any of it.
+ * one back end
  */
 #include "lib/rows.h"
 
