@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define START_MS 20000
-#define STOP_MS  15000
+#define STOP_MS      30000
 
 struct server *srv;
 

@@ -173,6 +173,24 @@ static void probe_sees_a_sharer(void **state)
     assert_int_equal(sock_probe(&a, &o, 0, &e), STATUS_OK);
 }
 
+/* A port that is free in both families; the IPv6 one, listening alone. -1: there is no IPv6. */
+static int six_alone(struct addr *six, struct addr *four, const struct sock_options *o, int *fd4)
+{
+    for (int i = 0; i < 50; i++) { /* others take ports too */
+        int fd6;
+        addr_any(six, AF_INET6, 0);
+        if (sock_listen(six, o, &fd6, NULL) != STATUS_OK)
+            return -1;
+        addr_of_socket(fd6, six);
+        addr_any(four, AF_INET, addr_port(six));
+        if (sock_listen(four, o, fd4, NULL) == STATUS_OK)
+            return fd6;
+        close(fd6);
+    }
+    fail_msg("no port is free in both families");
+    return -1;
+}
+
 static void v6only(void **state)
 {
     struct sock_options o;
@@ -181,15 +199,13 @@ static void v6only(void **state)
 
     (void)state;
     sock_options_init(&o);
-    addr_any(&six, AF_INET6, 0);
-    if (sock_listen(&six, &o, &fd6, NULL) != STATUS_OK)
+    fd6 = six_alone(&six, &four, &o, &fd4); /* the same port, the other family */
+    if (fd6 < 0)
         skip(); /* no IPv6 here */
-    addr_of_socket(fd6, &six);
-    addr_any(&four, AF_INET, addr_port(&six));
-    fd4 = listen_here(&four, &o); /* the same port, the other family */
-    close(fd4);
     close(fd6);
     o.ipv6only = false;
+    assert_int_equal(sock_listen(&six, &o, &fd6, NULL), STATUS_BUSY); /* fd4 has half of it */
+    close(fd4);
     fd6 = listen_here(&six, &o);
     assert_int_equal(option(fd6, IPPROTO_IPV6, IPV6_V6ONLY), 0);
     assert_int_equal(sock_listen(&four, &o, &fd4, NULL), STATUS_BUSY);
