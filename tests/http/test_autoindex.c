@@ -3,6 +3,7 @@
 #include "lib/rows.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,28 +202,48 @@ static void test_data(void **state)
     }
 }
 
-/* P6: a directory of 20,000 names; who asks meanwhile for something else has it first. */
-static void test_huge(void **state)
+/* How many other requests are answered before the answer to this one begins. */
+static int answered_between(const char *request)
 {
     struct client slow, quick;
     struct reply r;
-    (void)state;
+    int n = 0;
     assert_true(client_open(&slow, srv->at[0]) && client_open(&quick, srv->at[0]));
-    assert_true(client_sendz(&slow, GET("/huge/")));
-    for (int i = 0; i < 5; i++) {
+    assert_true(client_sendz(&slow, request));
+    for (struct pollfd p = {.fd = slow.fd, .events = POLLIN}; poll(&p, 1, 0) == 0; n++) {
         assert_true(client_sendz(&quick, PROBE));
         assert_true(reply_read(&quick, &r, false, CLIENT_PATIENCE));
+        assert_int_equal(r.status, 200);
         reply_free(&r);
     }
-    assert_true(client_quiet(&slow, 0));
-    assert_true(reply_read(&slow, &r, false, 2 * CLIENT_PATIENCE));
+    assert_true(reply_read(&slow, &r, request[0] == 'H', 2 * CLIENT_PATIENCE));
     assert_int_equal(r.status, 200);
-    assert_non_null(strstr(r.body, "<a href=\"n00000\">"));
-    assert_non_null(strstr(r.body, "<a href=\"n19999\">"));
-    assert_non_null(strstr(r.body, "<p>0 directories, 20000 files</p>"));
     reply_free(&r);
     client_close(&quick);
     client_close(&slow);
+    return n;
+}
+
+/*
+ * P6: 20,000 names. Others are served while they are read and sorted, not just while the directory
+ * is opened, which is all that HEAD does. A busy machine may leave few turns to the client: a few
+ * tries.
+ */
+static void test_huge(void **state)
+{
+    (void)state;
+    char *page = ask_body(GET("/huge/"), 200);
+    assert_non_null(strstr(page, "<a href=\"n00000\">"));
+    assert_non_null(strstr(page, "<a href=\"n19999\">"));
+    assert_non_null(strstr(page, "<p>0 directories, 20000 files</p>"));
+    free(page);
+    int most = 0;
+    for (int i = 0; i < 5 && most < 10; i++) {
+        int more = answered_between(GET("/huge/")) - answered_between(HEAD("/huge/"));
+        most = more > most ? more : most;
+    }
+    if (most < 10)
+        fail_msg("only %d requests were answered while a directory was read", most);
 }
 
 /* Directories that the worker holds open to read them. */
